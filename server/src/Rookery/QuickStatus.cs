@@ -105,6 +105,15 @@ internal static class QuickStatus
             return null;
         }
 
+        // Whatever a terminal might obey is among the rest, and the usual way makes it visible.
+        foreach (byte letter in whole[(end + 4)..])
+        {
+            if (letter is not ((byte)'\n' or (>= (byte)' ' and < 0x7f)))
+            {
+                return null;
+            }
+        }
+
         code = isWell ? ExitCode.Success : ExitCode.Failure;
         // Never as the other branch of a null, which would be an empty answer: an array that is null makes such a memory.
         return answer.AsMemory((end + 4)..length);

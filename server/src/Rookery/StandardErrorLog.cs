@@ -31,7 +31,9 @@ internal sealed class StandardErrorLog(TimeProvider time) : ILogger
         }
 
         var now = time.GetUtcNow();
-        string said = exception is null ? OneLine(formatter(state, exception)) : $"{formatter(state, exception)}: {exception}";
+        // Names and reasons that others sent may stand in it: nobody else begins a line here.
+        string said = VisibleText.OfLine(formatter(state, exception));
+        said = exception is null ? said : $"{said}: {VisibleText.Of(exception.ToString())}";
         Recent.Add(now, logLevel, eventId, said);
         string text = $"{NameOf(logLevel)}: {said}";
         if (journal?.TrySend(logLevel, eventId, text) == true)
@@ -47,16 +49,6 @@ internal sealed class StandardErrorLog(TimeProvider time) : ILogger
             _ = Messages.WhyNotWritten($"{stamp}{text}\n");
         }
     }
-
-    // Names and reasons that others sent may stand in it: nobody else begins a line here.
-    private static string OneLine(string text) => !text.AsSpan().ContainsAnyInRange('\0', '\x1f') ? text
-        : string.Create(text.Length, text, static (line, whole) =>
-        {
-            for (int i = 0; i < line.Length; i++)
-            {
-                line[i] = char.IsControl(whole[i]) ? ' ' : whole[i];
-            }
-        });
 
     private static string NameOf(LogLevel level) => level switch
     {

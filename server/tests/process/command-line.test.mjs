@@ -303,6 +303,29 @@ async function completesAtThePrompt(t, shell, env) {
   await until(() => plain().slice(from).includes("The cluster's certificate authority"))
 }
 
+test("Names and values command no terminal, turn no order of letters and hide nothing, and JSON of them is the same", async t => {
+  const { rookery, env, node } = await setUp(t)
+  const hostile = "a\u202eb\u2066c\u009bd\u2028e\u200bf\u001b[31m"
+  await node.expect(201, "POST", "/databases/birds/bulk_docs", JSON.stringify({ Commands: [{ Id: `rooks/${hostile.replace(/[\u001b\u009b]/g, "")}`, Type: "PUT", Document: { [hostile]: hostile } }] }))
+  await node.expect(201, "PUT", "/databases/birds/admin/indexes", JSON.stringify({ Indexes: [{ Name: "By\u202eName", Maps: ["from d in docs select new { d.x }"] }] }))
+  const raw = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/u
+  for (const words of [["index", "ls", "."], ["index", "ls", ".", "--json"], ["query", ".", "from @all_docs"], ["query", ".", "from @all_docs", "--table"], ["query", ".", "from @all_docs", "--json"],
+    ["query", ".", "from index 'no\u202esuch'"], ["get", ".", "--prefix", "rooks/"], ["get", ".", "no\u202esuch"], ["rm", ".", "no\u202esuch"], ["index", "show", ".", "no\u202esuch"], ["db", "create", "no\u202esuch"]]) {
+    const { stdout, stderr } = await rookery(...words)
+    assert.doesNotMatch(stdout + stderr, raw, words.join(" "))
+    assert.match(stdout + stderr, /\\u202e/i, words.join(" "))
+  }
+
+  assert.equal(JSON.parse((await rookery("get", ".", "--prefix", "rooks/")).stdout)[hostile], hostile)
+  assert.match((await rookery("export", ".")).stdout, raw)
+  const terminal = new Terminal("$rookery export . 2>/dev/null", { env })
+  assert.equal(await terminal.ended, 0)
+  // The runtime sets the keypad of the terminal when it goes.
+  const shown = terminal.shown.replaceAll("\r\n", "\n").replace("\u001b[?1h\u001b=", "")
+  assert.doesNotMatch(shown, raw)
+  assert.equal(JSON.parse(shown)[hostile], hostile)
+})
+
 test("A load of its own is measured, and leaves no database behind", async t => {
   const { rookery, node } = await setUp(t)
   for (const kind of ["put", "get", "query"]) {

@@ -112,7 +112,7 @@ internal static class BenchCommand
             return;
         }
 
-        Output.Line($"{Amount.Number(Math.Round(perSecond))} {name}s a second over {Amount.Of(connections, "connection")}, {Amount.Number(result.Done)} in {result.Seconds.ToString("0.0", CultureInfo.InvariantCulture)} s{(result.Failed == 0 ? string.Empty : $", {Amount.Number(result.Failed)} failed ({Paint.Plain(result.FirstFailure!)})")}.");
+        Output.Line($"{Amount.Number(Math.Round(perSecond))} {name}s a second over {Amount.Of(connections, "connection")}, {Amount.Number(result.Done)} in {result.Seconds.ToString("0.0", CultureInfo.InvariantCulture)} s{(result.Failed == 0 ? string.Empty : $", {Amount.Number(result.Failed)} failed ({VisibleText.OfLine(result.FirstFailure!)})")}.");
         Output.Line(string.Join(", ", BenchResult.Shares.Select(share => $"{share.Label} {Amount.Microseconds(result.Percentile(share.Share))}")));
         if (written is { } total)
         {

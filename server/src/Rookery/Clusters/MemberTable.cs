@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
+using Rookery.Terminal;
 
 namespace Rookery.Clusters;
 
@@ -39,5 +40,5 @@ internal static class MemberTable
 
     private static string Known(JsonElement member, string name, Func<JsonElement, string> text) => member.TryGetProperty(name, out var value) ? text(value) : "?";
 
-    private static string TextOf(JsonElement member, string name) => member.TryGetProperty(name, out var text) ? text.GetString() ?? "-" : "-";
+    private static string TextOf(JsonElement member, string name) => member.TryGetProperty(name, out var text) ? VisibleText.OfLine(text.GetString() ?? "-") : "-";
 }

@@ -78,12 +78,12 @@ internal static class GetCommand
             {
                 if (document.ValueKind == JsonValueKind.Null)
                 {
-                    await Console.Error.WriteLineAsync($"There is no document '{Paint.Plain(some[at])}'.");
+                    await Console.Error.WriteLineAsync($"There is no document '{VisibleText.OfLine(some[at])}'.");
                     missing++;
                 }
                 else
                 {
-                    Output.Stream.Write(Output.Bytes(document, isIndented: ids.Length == 1 && Tty.IsOutput));
+                    Output.Visible.Write(Output.Bytes(document, isIndented: ids.Length == 1 && Tty.IsOutput));
                 }
 
                 at++;
@@ -96,7 +96,7 @@ internal static class GetCommand
     private static async Task<int> PrintPrefixAsync(NodeClient client, string path, string prefix)
     {
         using var answer = await client.SendAsync(HttpMethod.Get, $"{path}/streams/docs?format=jsonl&startsWith={Uri.EscapeDataString(prefix)}");
-        await Streamed.CopyAsync(answer, client.Address, Output.Stream);
+        await Streamed.CopyAsync(answer, client.Address, Output.Visible);
         return ExitCode.Success;
     }
 }

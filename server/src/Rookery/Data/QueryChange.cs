@@ -65,7 +65,7 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries", body);
         long total = answer.GetProperty("TotalResults").GetInt64();
         long count = query is null ? total : Math.Min(Math.Max(0, total - (NumberOf(query.Offset) ?? 0)), NumberOf(query.Limit) ?? long.MaxValue);
-        string names = string.Join(", ", answer.GetProperty("Results").EnumerateArray().Select(static found => Paint.Plain(found.GetProperty("@metadata").GetProperty("@id").GetString()!)));
+        string names = string.Join(", ", answer.GetProperty("Results").EnumerateArray().Select(static found => VisibleText.OfLine(found.GetProperty("@metadata").GetProperty("@id").GetString()!)));
         return (count, count > Named ? $"{names}, …" : names);
     }
 

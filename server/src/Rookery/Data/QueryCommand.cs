@@ -58,11 +58,11 @@ internal static class QueryCommand
 
         var reasons = answer.GetProperty("Results").EnumerateArray().ToArray();
         string? chosen = Array.Find(reasons, IsChosen) is { ValueKind: JsonValueKind.Object } of ? of.GetProperty("Index").GetString() : null;
-        Output.Line($"It would be answered by {(chosen is null ? "looking at the documents one by one" : Paint.Plain(chosen))}.");
+        Output.Line($"It would be answered by {(chosen is null ? "looking at the documents one by one" : VisibleText.OfLine(chosen))}.");
         foreach (var reason in reasons)
         {
-            string index = reason.GetProperty("Index").GetString() is { } name ? Paint.Plain(name) + ": " : string.Empty;
-            Output.Line($"{(IsChosen(reason) ? "*" : " ")} {index}{Paint.Plain(reason.GetProperty("Reason").GetString() ?? "-")}");
+            string index = reason.GetProperty("Index").GetString() is { } name ? VisibleText.OfLine(name) + ": " : string.Empty;
+            Output.Line($"{(IsChosen(reason) ? "*" : " ")} {index}{VisibleText.OfLine(reason.GetProperty("Reason").GetString() ?? "-")}");
         }
 
         return ExitCode.Success;
@@ -89,7 +89,7 @@ internal static class QueryCommand
         {
             foreach (var result in results)
             {
-                Output.Stream.Write(Output.Bytes(result, isIndented: false));
+                Output.Visible.Write(Output.Bytes(result, isIndented: false));
             }
         }
 
@@ -106,7 +106,7 @@ internal static class QueryCommand
     {
         long total = answer.GetProperty("TotalResults").GetInt64();
         string stale = answer.GetProperty("IsStale").GetBoolean() ? " The index has not seen everything yet; --wait waits for it." : string.Empty;
-        return $"{(total > shown ? $"{Amount.Number(shown)} of {Amount.Of(total, "result")}" : Amount.Of(shown, "result"))} in {answer.GetProperty("DurationInMs").GetInt64()} ms by {Paint.Plain(answer.GetProperty("IndexName").GetString() ?? "no index")}.{stale}";
+        return $"{(total > shown ? $"{Amount.Number(shown)} of {Amount.Of(total, "result")}" : Amount.Of(shown, "result"))} in {answer.GetProperty("DurationInMs").GetInt64()} ms by {VisibleText.OfLine(answer.GetProperty("IndexName").GetString() ?? "no index")}.{stale}";
     }
 
     private static void Tell(JsonElement timing, string name, int depth)
@@ -135,7 +135,7 @@ internal static class QueryCommand
         using var body = asked.Body();
         using var answer = await client.SendAsync(HttpMethod.Post, $"{asked.Path}/streams/queries?format=jsonl", body);
         await using var stream = await answer.Content.ReadAsStreamAsync();
-        await using var output = new BufferedStream(Output.Stream, OutputBytes);
+        await using var output = new BufferedStream(Output.Visible, OutputBytes);
         try
         {
             var lines = new NdjsonSource(new ByteSource(stream));

@@ -52,7 +52,7 @@ internal static class RemoveCommand
             var (found, missing) = begin is null ? await FindAsync(client, name, wanted) : (await FindAsync(client, name, begin), Array.Empty<string>());
             foreach (string id in missing)
             {
-                await Console.Error.WriteLineAsync($"There is no document '{Paint.Plain(id)}'.");
+                await Console.Error.WriteLineAsync($"There is no document '{VisibleText.OfLine(id)}'.");
             }
 
             if (found.Count > 0 && (begin is not null || found.Count > 1) && !parsed.GetValue(yes))
@@ -78,8 +78,8 @@ internal static class RemoveCommand
     private static string Some(List<string> ids)
     {
         const int Shown = 3;
-        string some = string.Join(", ", ids.Take(Shown).Select(Paint.Plain));
-        return ids.Count > Shown ? $"{some}, …, {Paint.Plain(ids[^1])}" : some;
+        string some = string.Join(", ", ids.Take(Shown).Select(VisibleText.OfLine));
+        return ids.Count > Shown ? $"{some}, …, {VisibleText.OfLine(ids[^1])}" : some;
     }
 
     private static async Task<(List<string> Found, string[] Missing)> FindAsync(NodeClient client, string database, string[] ids)

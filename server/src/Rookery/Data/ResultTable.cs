@@ -19,7 +19,7 @@ internal static class ResultTable
             .Distinct(StringComparer.Ordinal)
             .Take(MostColumns)];
         bool hasIds = results.Any(static result => IdOf(result) is not null);
-        var table = new Table([.. hasIds ? ["ID"] : Array.Empty<string>(), .. names.Select(name => results.All(result => IsNumber(result, name)) ? $">{Paint.Plain(name)}" : Paint.Plain(name))]);
+        var table = new Table([.. hasIds ? ["ID"] : Array.Empty<string>(), .. names.Select(name => results.All(result => IsNumber(result, name)) ? $">{name}" : name)]);
         foreach (var result in results)
         {
             table.Add([.. hasIds ? [IdOf(result) ?? string.Empty] : Array.Empty<string>(), .. names.Select(name => Text(result, name))]);

@@ -27,7 +27,7 @@ internal static class IndexCommand
     /// <summary>A path with the name of an index in its query, if one is named.</summary>
     public static string With(string path, string? name) => name is null ? path : $"{path}?name={Uri.EscapeDataString(name)}";
 
-    private static string NoIndex(string name) => $"There is no index '{Paint.Plain(name)}'.";
+    private static string NoIndex(string name) => $"There is no index '{VisibleText.OfLine(name)}'.";
 
     private static Command List()
     {
@@ -103,7 +103,7 @@ internal static class IndexCommand
             }
 
             // Indented into a file, too: it is for somebody who changes it and puts it back.
-            Output.Stream.Write(Output.Bytes(answer.GetProperty("Results")[0], isIndented: true));
+            Output.Visible.Write(Output.Bytes(answer.GetProperty("Results")[0], isIndented: true));
             return ExitCode.Success;
         }));
         return command;
@@ -128,7 +128,7 @@ internal static class IndexCommand
 
             foreach (var stored in answer.GetProperty("Results").EnumerateArray())
             {
-                Output.Line(Paint.Plain(stored.GetProperty("Index").GetString()!));
+                Output.Line(VisibleText.OfLine(stored.GetProperty("Index").GetString()!));
             }
 
             return ExitCode.Success;

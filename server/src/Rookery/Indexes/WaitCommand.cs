@@ -66,7 +66,7 @@ internal static class WaitCommand
         }
     }
 
-    private static string NameOf(JsonElement index) => Paint.Plain(index.GetProperty("Name").GetString()!);
+    private static string NameOf(JsonElement index) => VisibleText.OfLine(index.GetProperty("Name").GetString()!);
 
     // What is built to take its place belongs to it: until it has, the old definition answers.
     private static bool IsNamed(JsonElement index, string? name) => name is null || index.GetProperty("Name").ValueEquals(name) || index.GetProperty("Name").ValueEquals(Replacement + name);

@@ -40,7 +40,14 @@ internal static class LogsCommand
                 string level = line.GetProperty("Level").GetString()!;
                 if (Array.IndexOf(Levels, level) >= least)
                 {
-                    Output.Line(isJson ? line.GetRawText() : InText(line, level));
+                    if (isJson)
+                    {
+                        Output.Line(line.GetRawText());
+                    }
+                    else
+                    {
+                        Output.Painted([InText(line, level)]);
+                    }
                 }
             }
 
@@ -55,7 +62,7 @@ internal static class LogsCommand
 
     private static string InText(JsonElement line, string level)
     {
-        string text = $"{line.GetProperty("Time").GetString()}  {level,-11}  {Paint.Plain(line.GetProperty("Text").GetString()!)}";
+        string text = VisibleText.OfLine($"{line.GetProperty("Time").GetString()}  {level,-11}  {line.GetProperty("Text").GetString()}");
         return level switch
         {
             "error" => Paint.Output.Bad(text),

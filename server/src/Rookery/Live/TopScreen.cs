@@ -61,18 +61,18 @@ internal sealed class TopScreen(Paint paint)
     {
         if (View is not { } view)
         {
-            return [paint.Bold("rookery top"), Table.Cut(Trouble ?? "Waiting for the node.", width)];
+            return [paint.Bold("rookery top"), Shown(Trouble ?? "Waiting for the node.", width)];
         }
 
-        string who = view.Cluster is null ? "one node" : $"{Paint.Plain(view.Cluster)}, {(view.Leader is null ? "nobody leads" : $"{view.Leader} leads")}{(view.Term is { } term ? string.Create(CultureInfo.InvariantCulture, $" in term {term}") : string.Empty)}";
+        string who = view.Cluster is null ? "one node" : $"{view.Cluster}, {(view.Leader is null ? "nobody leads" : $"{view.Leader} leads")}{(view.Term is { } term ? string.Create(CultureInfo.InvariantCulture, $" in term {term}") : string.Empty)}";
         string time = view.Time.UtcDateTime.ToString("HH:mm:ss", CultureInfo.InvariantCulture);
-        string sentence = Table.Cut(Paint.Plain(view.Sentence), width);
+        string sentence = Shown(view.Sentence, width);
         return
         [
-            paint.Bold(Table.Cut($"rookery top   {who}   {time} UTC{(IsPaused ? "   (paused)" : string.Empty)}", width)),
+            paint.Bold(Shown($"rookery top   {who}   {time} UTC{(IsPaused ? "   (paused)" : string.Empty)}", width)),
             view.Level switch { "ok" => paint.Good(sentence), "warning" => paint.Warning(sentence), _ => paint.Bad(sentence) },
-            .. Trouble is null ? [] : new[] { paint.Bad(Table.Cut(Paint.Plain(Trouble), width)) },
-            .. view.Alerts.Take(MostAlerts).Select(alert => Colour(alert.Severity, Table.Cut(Paint.Plain($"! {alert.Sentence} {alert.Fix}"), width))),
+            .. Trouble is null ? [] : new[] { paint.Bad(Shown(Trouble, width)) },
+            .. view.Alerts.Take(MostAlerts).Select(alert => Colour(alert.Severity, Shown($"! {alert.Sentence} {alert.Fix}", width))),
             .. view.Alerts.Count > MostAlerts ? [$"! and {view.Alerts.Count - MostAlerts} more"] : Array.Empty<string>(),
             string.Empty,
             .. Nodes(view, width),
@@ -117,7 +117,7 @@ internal sealed class TopScreen(Paint paint)
             string throttled = shown.Throttled.Count == 0 ? string.Empty : $"Throttled: {string.Join(", ", shown.Throttled)}. ";
             if (throttled.Length > 0 || shown.Unplug is not null)
             {
-                yield return paint.Dim(Table.Cut(Paint.Plain($"{shown.Tag}: {throttled}{(shown.Unplug is null ? string.Empty : $"May I unplug it? {shown.Unplug}")}"), width));
+                yield return paint.Dim(Shown($"{shown.Tag}: {throttled}{(shown.Unplug is null ? string.Empty : $"May I unplug it? {shown.Unplug}")}", width));
             }
         }
     }
@@ -133,11 +133,11 @@ internal sealed class TopScreen(Paint paint)
         if (EventsOf is not null)
         {
             long now = view.Time.ToUnixTimeSeconds();
-            lines.Add(paint.Accent(Table.Cut($"Disk of {EventsOf}, last {TimelineSeconds} s", width)));
+            lines.Add(paint.Accent(Shown($"Disk of {EventsOf}, last {TimelineSeconds} s", width)));
             lines.AddRange(IoCommand.TableOf(IoPage.Summarize(Events, TimelineSeconds)).Lines(width, paint));
             lines.Add($"syncs {IoPage.Timeline(Events.Where(static happened => happened.Kind is "journal_sync"), now - TimelineSeconds + 1, Math.Min(TimelineSeconds, Math.Max(1, width - 7)))}");
             lines.Add(string.Empty);
-            lines.Add(paint.Accent(Table.Cut(Slow.Count == 0 ? $"Slow disk work of {EventsOf}: none" : $"Slow disk work of {EventsOf}, slower than 99.9 % of its kind", width)));
+            lines.Add(paint.Accent(Shown(Slow.Count == 0 ? $"Slow disk work of {EventsOf}: none" : $"Slow disk work of {EventsOf}, slower than 99.9 % of its kind", width)));
             if (Slow.Count > 0)
             {
                 var slow = new Table("TIME (UTC)", "KIND", ">DURATION", ">BYTES");
@@ -172,6 +172,8 @@ internal sealed class TopScreen(Paint paint)
 
         return lines;
     }
+
+    private static string Shown(string text, int width) => Table.Cut(VisibleText.OfLine(text), width);
 
     private static string Known(double? value, Func<double, string> text) => value is { } known ? text(known) : "?";
 }

@@ -155,10 +155,11 @@ internal static class DebugPackageCommand
             if (string.Equals(name, wanted, StringComparison.Ordinal) && entry.DataStream is { } content)
             {
                 isFound = true;
-                await VisibleText.CopyAsync(content, output, cancellation);
+                await using var visible = new VisibleStream(output);
+                await content.CopyToAsync(visible, cancellation);
             }
 
-            sizes.Add($"{entry.Length,12}  {VisibleText.Of(name)}");
+            sizes.Add($"{entry.Length,12}  {VisibleText.OfLine(name)}");
         }
 
         if (!isFound)

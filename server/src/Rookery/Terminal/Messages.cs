@@ -3,7 +3,7 @@ using System.Text;
 namespace Rookery.Terminal;
 
 /// <summary>
-/// Stderr. What it does not take is lost, and no reason to give up the work of which it tells: a command says so once it has ended, and a node goes on.
+/// Stderr, for sentences in which names and reasons of others stand: written as <see cref="VisibleText"/>. What it does not take is lost, and no reason to give up the work of which it tells: a command says so once it has ended, and a node goes on.
 /// </summary>
 internal sealed class Messages : TextWriter
 {
@@ -20,7 +20,7 @@ internal sealed class Messages : TextWriter
     /// <summary>Lets all text of this process go to stdout and stderr by what knows of their failures.</summary>
     public static void Take()
     {
-        Console.SetOut(new StreamWriter(StandardStream.Output, Utf8) { AutoFlush = true });
+        Console.SetOut(new StreamWriter(Output.Visible, Utf8) { AutoFlush = true });
         Console.SetError(Instance);
     }
 
@@ -45,9 +45,17 @@ internal sealed class Messages : TextWriter
 
     public override void WriteLine(string? value) => Write($"{value}\n".AsSpan());
 
-    public override void Write(ReadOnlySpan<char> buffer) => _lost = WhyNotWritten(buffer) ?? _lost;
+    public override void Write(ReadOnlySpan<char> buffer)
+    {
+        var visible = new StringBuilder(buffer.Length);
+        VisibleText.Append(visible, buffer);
+        Draw(visible.ToString());
+    }
 
-    /// <summary>Writes to stderr.</summary>
+    /// <summary>Writes what a terminal is to obey.</summary>
+    public static void Draw(string text) => Instance._lost = WhyNotWritten(text) ?? Instance._lost;
+
+    /// <summary>Writes to stderr, as it is.</summary>
     /// <returns>Why it could not, as a sentence; null too where nobody wants to read it.</returns>
     public static string? WhyNotWritten(ReadOnlySpan<char> text)
     {

@@ -13,11 +13,17 @@ internal static class Output
     /// <summary>Stdout itself.</summary>
     public static StandardStream Stream => StandardStream.Output;
 
-    /// <summary>A line of text.</summary>
-    public static void Line(string line) => Stream.Write(Encoding.UTF8.GetBytes(line + "\n"));
+    /// <summary>Stdout for what others wrote: JSON of a node stays the same JSON, and a terminal obeys nothing of it.</summary>
+    public static Stream Visible { get; } = new VisibleStream(Stream);
 
-    /// <summary>Lines of text.</summary>
-    public static void Lines(IEnumerable<string> lines)
+    /// <summary>A line of text, as <see cref="VisibleText"/>.</summary>
+    public static void Line(string line) => Stream.Write(Encoding.UTF8.GetBytes(VisibleText.Of(line) + "\n"));
+
+    /// <summary>Lines of text, as <see cref="VisibleText"/>.</summary>
+    public static void Lines(IEnumerable<string> lines) => Painted(lines.Select(VisibleText.Of));
+
+    /// <summary>Lines that have colours; what others wrote in them is <see cref="VisibleText"/> already.</summary>
+    public static void Painted(IEnumerable<string> lines)
     {
         var text = new StringBuilder();
         foreach (string line in lines)
@@ -29,10 +35,10 @@ internal static class Output
     }
 
     /// <summary>A table, cut to the terminal where there is one.</summary>
-    public static void Write(Table table) => Lines(table.Lines(Tty.IsOutput ? Tty.Size().Width : null, Paint.Output));
+    public static void Write(Table table) => Painted(table.Lines(Tty.IsOutput ? Tty.Size().Width : null, Paint.Output));
 
     /// <summary>JSON: indented for a person, as it came for a program.</summary>
-    public static void Write(JsonElement json) => Stream.Write(Bytes(json, Tty.IsOutput));
+    public static void Write(JsonElement json) => Visible.Write(Bytes(json, Tty.IsOutput));
 
     /// <summary>JSON and a newline.</summary>
     public static byte[] Bytes(JsonElement json, bool isIndented)

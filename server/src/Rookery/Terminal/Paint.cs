@@ -1,5 +1,3 @@
-using System.Text;
-
 namespace Rookery.Terminal;
 
 /// <summary>Text in a colour of the terminal's own palette, so that it suits dark and light ones.</summary>
@@ -22,24 +20,6 @@ internal sealed class Paint(bool isOn)
     public string Accent(string text) => With(text, "36");
 
     public string Reverse(string text) => With(text, "7");
-
-    /// <summary>What others wrote, without what a terminal would obey: control characters become spaces or a sign.</summary>
-    public static string Plain(string text)
-    {
-        int at = text.AsSpan().IndexOfAnyInRange('\0', '\u001f');
-        if (at < 0 && text.AsSpan().IndexOfAnyInRange('\u007f', '\u009f') < 0)
-        {
-            return text;
-        }
-
-        var plain = new StringBuilder(text.Length);
-        foreach (char letter in text)
-        {
-            plain.Append(letter is '\n' or '\r' or '\t' ? ' ' : char.IsControl(letter) ? '\ufffd' : letter);
-        }
-
-        return plain.ToString();
-    }
 
     private string With(string text, string code) => isOn && text.Length > 0 ? $"\u001b[{code}m{text}\u001b[0m" : text;
 }

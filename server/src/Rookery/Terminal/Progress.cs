@@ -55,7 +55,7 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
         _shownAt = time.GetTimestamp();
         if (_redraws)
         {
-            Console.Error.Write($"\r\u001b[K{Table.Cut(Text(), Tty.Size().Width - 1)}");
+            Messages.Draw($"\r\u001b[K{Table.Cut(Text(), Tty.Size().Width - 1)}");
             _isDrawn = true;
         }
         else
@@ -76,7 +76,7 @@ internal sealed class Progress(string? what, TimeProvider time) : IDisposable
     {
         if (_isDrawn)
         {
-            Console.Error.Write("\r\u001b[K");
+            Messages.Draw("\r\u001b[K");
             _isDrawn = false;
         }
     }

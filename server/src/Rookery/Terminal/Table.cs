@@ -3,18 +3,19 @@ using System.Text;
 namespace Rookery.Terminal;
 
 /// <summary>Rows in columns, as wide as their longest cell, and all together no wider than the terminal.</summary>
-/// <param name="heads">The columns' names. One that begins with '&gt;' is set to the right, as numbers are.</param>
-internal sealed class Table(params string[] heads)
+/// <param name="columns">Their names. One that begins with '&gt;' is set to the right, as numbers are.</param>
+internal sealed class Table(params string[] columns)
 {
     private const int Gap = 2;
     private const int NarrowestColumn = 8;
 
+    private readonly string[] heads = [.. columns.Select(VisibleText.OfLine)];
     private readonly List<string[]> _rows = [];
 
     public int Rows => _rows.Count;
 
-    /// <summary>Adds a row; of the text of others no control character is left.</summary>
-    public void Add(params string[] cells) => _rows.Add([.. cells.Select(Paint.Plain)]);
+    /// <summary>Adds a row. Names and cells may be the text of others.</summary>
+    public void Add(params string[] cells) => _rows.Add([.. cells.Select(VisibleText.OfLine)]);
 
     /// <summary>The lines, the heads first.</summary>
     /// <param name="width">Columns of the terminal; null where nothing is cut.</param>

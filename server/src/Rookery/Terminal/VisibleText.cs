@@ -3,12 +3,13 @@ using System.Text;
 
 namespace Rookery.Terminal;
 
-/// <summary>Text of a stranger for a terminal: what would command it, or turn the order of letters, is written as an escape that is read (<c>\u001b</c>).</summary>
+/// <summary>
+/// Text of others (names, values, what a server says) for a terminal or a table: what would command a terminal, turn the order of letters or not be seen is written as an escape that is read (<c>\u202e</c>).
+/// Inside JSON that is the same text.
+/// </summary>
 internal static class VisibleText
 {
-    private const int PieceLetters = 16 << 10;
-
-    /// <summary>The same text, harmless.</summary>
+    /// <summary>The same text, harmless; it keeps its lines.</summary>
     public static string Of(string text)
     {
         var visible = new StringBuilder(text.Length);
@@ -16,41 +17,37 @@ internal static class VisibleText
         return visible.ToString();
     }
 
-    /// <summary>Copies UTF-8; what is none becomes U+FFFD.</summary>
-    public static async Task CopyAsync(Stream from, Stream to, CancellationToken cancellation)
-    {
-        using var reader = new StreamReader(from, new UTF8Encoding(encoderShouldEmitUTF8Identifier: false), detectEncodingFromByteOrderMarks: false, leaveOpen: true);
-        char[] piece = new char[PieceLetters];
-        var visible = new StringBuilder();
-        var encoder = Encoding.UTF8.GetEncoder();
-        for (int read; (read = await reader.ReadAsync(piece, cancellation)) > 0;)
-        {
-            visible.Clear();
-            Append(visible, piece.AsSpan(0, read));
-            string text = visible.ToString();
-            byte[] bytes = new byte[encoder.GetByteCount(text, flush: false)];
+    /// <summary>The same text in one line: line breaks and tabs become spaces.</summary>
+    public static string OfLine(string text) => Of(text.AsSpan().ContainsAny('\n', '\r', '\t') ? text.Replace("\r\n", " ", StringComparison.Ordinal).Replace('\n', ' ').Replace('\r', ' ').Replace('\t', ' ') : text);
 
-            // A pair of surrogates may be cut here: the encoder keeps its first half.
-            encoder.GetBytes(text, bytes, flush: false);
-            await to.WriteAsync(bytes, cancellation);
-        }
-    }
-
-    private static void Append(StringBuilder visible, ReadOnlySpan<char> text)
+    /// <summary>Appends the same text, harmless.</summary>
+    public static void Append(StringBuilder visible, ReadOnlySpan<char> text)
     {
-        foreach (char letter in text)
+        while (!text.IsEmpty)
         {
-            if (IsHarmless(letter))
+            // Half of a pair of surrogates is no letter, and no terminal knows what to do with it.
+            bool isWhole = Rune.DecodeFromUtf16(text, out var letter, out int length) == System.Buffers.OperationStatus.Done;
+            if (isWhole && IsHarmless(letter))
             {
-                visible.Append(letter);
+                visible.Append(text[..length]);
             }
             else
             {
-                visible.Append(CultureInfo.InvariantCulture, $"\\u{(int)letter:x4}");
+                foreach (char unit in text[..length])
+                {
+                    visible.Append(CultureInfo.InvariantCulture, $"\\u{(int)unit:x4}");
+                }
             }
+
+            text = text[length..];
         }
     }
 
-    // Tab and newline are text; U+202A to U+202E and U+2066 to U+2069 turn the order.
-    private static bool IsHarmless(char letter) => letter is '\n' or '\t' || !(char.IsControl(letter) || letter is (>= '\u202a' and <= '\u202e') or (>= '\u2066' and <= '\u2069'));
+    // Newline and tab are text. Selectors of variants are part of the sign before them.
+    private static bool IsHarmless(Rune letter) => letter.Value is '\n' or '\t' or (>= ' ' and < 0x7f)
+        || (!IsBlank(letter.Value) && Rune.GetUnicodeCategory(letter) is not
+            (UnicodeCategory.Control or UnicodeCategory.Format or UnicodeCategory.LineSeparator or UnicodeCategory.ParagraphSeparator or UnicodeCategory.Surrogate));
+
+    // Letters and marks by their category, drawn as nothing: the joiner of graphemes, fillers of Hangul, inherent vowels of Khmer, the empty pattern of Braille.
+    private static bool IsBlank(int letter) => letter is 0x34f or 0x115f or 0x1160 or 0x17b4 or 0x17b5 or 0x2800 or 0x3164 or 0xffa0;
 }

@@ -46,7 +46,7 @@ internal sealed class CsvSource : IRecordSource
 
         if (_fields is [var only] && only.IndexOfAny([',', ';', '\t']) is >= 0 and var at && only[at] != options.Separator)
         {
-            throw new BadInputException($"The head of the table names one column, \"{Paint.Plain(only)}\": another character stands between the fields. Say --separator {(only[at] == '\t' ? "tab" : $"'{only[at]}'")}.");
+            throw new BadInputException($"The head of the table names one column, \"{VisibleText.OfLine(only)}\": another character stands between the fields. Say --separator {(only[at] == '\t' ? "tab" : $"'{only[at]}'")}.");
         }
 
         _names = [.. _fields.Select(static name => name.Trim())];

@@ -28,7 +28,7 @@ internal static class ExportDownload
         using var interruption = new Interruption(progress, () => WhatIsLeft(to, progress.Items, expected));
         if (to is null)
         {
-            await Console.Error.WriteLineAsync($"{database}: {Amount.Of(await CopyAsync(client, answer, Output.Stream, progress, time), "document")}.");
+            await Console.Error.WriteLineAsync($"{database}: {Amount.Of(await CopyAsync(client, answer, Tty.IsOutput ? Output.Visible : Output.Stream, progress, time), "document")}.");
             return ExitCode.Success;
         }
 

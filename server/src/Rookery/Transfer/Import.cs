@@ -115,7 +115,7 @@ internal sealed class Import(ImportUpload upload, ImportJournal begun, string? j
         {
             if (_reasonsShown < ReasonsShown)
             {
-                progress.Say($"Not stored: {placeName} {place}: {Paint.Plain(reason)}");
+                progress.Say($"Not stored: {placeName} {place}: {VisibleText.OfLine(reason)}");
                 if (++_reasonsShown == ReasonsShown)
                 {
                     progress.Say("Further ones are counted, not named.");

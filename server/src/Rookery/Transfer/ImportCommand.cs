@@ -160,7 +160,7 @@ internal static class ImportCommand
             catch (AdminException refused) when (refused.Code == ExitCode.Configuration)
             {
                 string name = index.TryGetProperty("Name", out var named) ? named.GetString() ?? "-" : "-";
-                progress.Say($"Not taken: the index {Paint.Plain(name)}: {Paint.Plain(refused.Message)}");
+                progress.Say($"Not taken: the index {VisibleText.OfLine(name)}: {VisibleText.OfLine(refused.Message)}");
                 rest = rest with { Refused = rest.Refused + 1 };
             }
         }
@@ -168,7 +168,7 @@ internal static class ImportCommand
         progress.Say($"{Amount.Of(rest.Identities, "identity", "identities")} and {Amount.Of(rest.Indexes, "index", "indexes")} were taken.");
         foreach (var (kind, count) in dump.Skipped)
         {
-            progress.Say($"Left out: {Amount.Number(count)} × {Paint.Plain(kind)}.");
+            progress.Say($"Left out: {Amount.Number(count)} × {VisibleText.OfLine(kind)}.");
         }
 
         return rest;

@@ -46,10 +46,10 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
         using var http = server.NewClient();
         foreach (var (name, token) in await CredentialsAsync("Shop"))
         {
-            foreach (var route in Routes.Where(route => !(name == "admin" && route.HasLastingEffect)))
+            foreach (var route in Routes.Where(route => !(name is "admin" && route.HasLastingEffect)))
             {
                 var (status, body) = await AskAsync(http, route, token);
-                bool isRefused = (status is 401 or 403 && route.Method == "HEAD")
+                bool isRefused = (status is 401 or 403 && route.Method is "HEAD")
                     || (status == 401 && body.Contains("No credential came", StringComparison.Ordinal)) || (status == 403 && body.Contains("needs the scope", StringComparison.Ordinal));
                 Assert.True(isRefused != Admitted[route.Scope].Contains(name), $"{name} asks {route}, and the answer is {status}: {body}");
             }
@@ -108,7 +108,7 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
     {
         string path = route.Pattern.Replace("{database}", database, StringComparison.Ordinal).Replace("{**rest}", "no/such/route", StringComparison.Ordinal)
             .Replace("{**path}", "none", StringComparison.Ordinal).Replace("{**name}", "none", StringComparison.Ordinal);
-        using var request = new HttpRequestMessage(new HttpMethod(route.Method == "any" ? "GET" : route.Method), new Uri(server.Address, $"{path}?id=users/1&name={database}&tag=users&details=true"));
+        using var request = new HttpRequestMessage(new HttpMethod(route.Method is "any" ? "GET" : route.Method), new Uri(server.Address, $"{path}?id=users/1&name={database}&tag=users&details=true"));
         request.Content = HttpMethod.Get == request.Method || HttpMethod.Head == request.Method ? null : new StringContent(BodyOf(route), Encoding.UTF8, route.IsMergePatch ? "application/merge-patch+json" : "application/json");
         if (token is not null)
         {
@@ -123,13 +123,13 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
     private static string BodyOf(Route route) => route.Pattern[(route.Pattern.IndexOf("}/", StringComparison.Ordinal) + 1)..] switch
     {
         "/bulk_docs" => """{"Commands":[{"Id":"users/1","Type":"PUT","ChangeVector":"A:1-none","Document":{}}]}""",
-        "/queries" when route.Method == "PATCH" => """{"Query":{"Query":"from @all_docs where startsWith(s,'hun') update { throw this.s; }"}}""",
+        "/queries" when route.Method is "PATCH" => """{"Query":{"Query":"from @all_docs where startsWith(s,'hun') update { throw this.s; }"}}""",
         "/queries" or "/streams/queries" => """{"Query":"from @all_docs where startsWith(s,'hun')"}""",
         _ => "{}",
     };
 
     private static IEnumerable<string> MethodsOf(RouteEndpoint endpoint) =>
-        endpoint.Metadata.GetMetadata<HttpMethodMetadata>() is { HttpMethods: { Count: > 0 } methods } ? methods.Count > 1 ? methods.Where(static method => method != "HEAD") : methods : ["any"];
+        endpoint.Metadata.GetMetadata<HttpMethodMetadata>() is { HttpMethods: { Count: > 0 } methods } ? methods.Count > 1 ? methods.Where(static method => method is not "HEAD") : methods : ["any"];
 
     [GeneratedRegex(@"^\| (?<scope>open|`[a-z]+`( (and|or) `write`)?) \| (?<routes>`[^|]* /[^|]*`|`[^|]* …/[^|]*`) \|", RegexOptions.Multiline | RegexOptions.ExplicitCapture, 1000)]
     private static partial Regex ScopeRow();
@@ -141,9 +141,9 @@ public partial class RouteAccessTests(SecureServer server) : IClassFixture<Secur
     {
         public bool IsOfDatabase => Pattern.Contains("{database}", StringComparison.Ordinal);
 
-        public bool IsMergePatch => Method == "PATCH" && Pattern.EndsWith("/docs", StringComparison.Ordinal);
+        public bool IsMergePatch => Method is "PATCH" && Pattern.EndsWith("/docs", StringComparison.Ordinal);
 
         /// <summary>What an admin would do to the other tests of this server by asking with nothing in mind.</summary>
-        public bool HasLastingEffect => Pattern is "/admin/databases" && Method == "DELETE";
+        public bool HasLastingEffect => Pattern is "/admin/databases" && Method is "DELETE";
     }
 }

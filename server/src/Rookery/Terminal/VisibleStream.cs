@@ -1,0 +1,87 @@
+using System.Buffers;
+using System.Text;
+
+namespace Rookery.Terminal;
+
+/// <summary>Passes UTF-8 on as <see cref="VisibleText"/>; bytes that are none become U+FFFD.</summary>
+/// <param name="to">Where to; it stays open.</param>
+internal sealed class VisibleStream(Stream to) : Stream
+{
+    private const int PieceBytes = 16 << 10;
+
+    // Nothing of it is written as an escape; most answers have nothing else.
+    private static readonly SearchValues<byte> Plain = SearchValues.Create([(byte)'\n', (byte)'\t', .. Enumerable.Range(' ', 0x5f).Select(static value => (byte)value)]);
+
+    private readonly Decoder decoder = Encoding.UTF8.GetDecoder();
+    private bool isInsideLetter;
+
+    public override bool CanRead => false;
+
+    public override bool CanSeek => false;
+
+    public override bool CanWrite => true;
+
+    public override long Length => throw new NotSupportedException();
+
+    public override long Position
+    {
+        get => throw new NotSupportedException();
+        set => throw new NotSupportedException();
+    }
+
+    public override void Write(ReadOnlySpan<byte> buffer)
+    {
+        for (; !buffer.IsEmpty; buffer = buffer[Math.Min(buffer.Length, PieceBytes)..])
+        {
+            var piece = buffer[..Math.Min(buffer.Length, PieceBytes)];
+            if (!isInsideLetter && !piece.ContainsAnyExcept(Plain))
+            {
+                to.Write(piece);
+            }
+            else
+            {
+                WriteVisible(piece, flush: false);
+            }
+        }
+    }
+
+    public override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
+
+    public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) => WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+
+    public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        Write(buffer.Span);
+        return ValueTask.CompletedTask;
+    }
+
+    public override void Flush() => to.Flush();
+
+    public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException();
+
+    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
+
+    public override void SetLength(long value) => throw new NotSupportedException();
+
+    protected override void Dispose(bool disposing)
+    {
+        if (disposing)
+        {
+            WriteVisible([], flush: true);
+            Flush();
+        }
+
+        base.Dispose(disposing);
+    }
+
+    private void WriteVisible(ReadOnlySpan<byte> piece, bool flush)
+    {
+        char[] letters = new char[Encoding.UTF8.GetMaxCharCount(piece.Length + 4)];
+        int count = decoder.GetChars(piece, letters, flush);
+        isInsideLetter = !flush && piece is [.., >= 0x80];
+        var visible = new StringBuilder(count);
+        VisibleText.Append(visible, letters.AsSpan(0, count));
+        to.Write(Encoding.UTF8.GetBytes(visible.ToString()));
+    }
+}
