@@ -25,6 +25,18 @@ public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers,
         Add(SearchTerms.Parse(analyzers(condition.Field), terms, condition.NeedsAll, condition.Terms.Position), field);
 
     /// <inheritdoc/>
+    public bool HasWords(FieldReference field) => field is PathReference { Path: var path } && (wordFields is null || wordFields.Contains(path.ToString().Replace("[]", "", StringComparison.Ordinal), StringComparer.Ordinal));
+
+    /// <inheritdoc/>
+    public IDocumentCondition? Words(LuceneLeaf leaf, FieldReference reference, FieldReader field, int position)
+    {
+        var builder = new SearchQueryBuilder(analyzers(reference), position);
+        builder.Add(leaf);
+        var query = builder.Build(needsAll: true);
+        return query.Clauses.Count > 0 ? Add(query, field) : null;
+    }
+
+    /// <inheritdoc/>
     public IDocumentCondition Proximity(ProximityCondition condition, FieldReader field, string terms, long distance) =>
         Add(SearchTerms.ParseProximity(analyzers(condition.Inner.Field), terms, distance, condition.Position), field);
 

@@ -1,5 +1,6 @@
 using System.Text;
 using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
 
 namespace Rookery.Indexing.Analysis;
 
@@ -33,6 +34,28 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
         clauses.Add(phrase.Length is 1 ? new TermClause(phrase[0].Term) : new PhraseClause(phrase, slop));
     }
 
+    /// <summary>Adds a part of a Lucene clause. What is no text is not analyzed, but made as words are.</summary>
+    internal void Add(LuceneLeaf leaf)
+    {
+        switch (leaf)
+        {
+            case LuceneText text:
+                AddText(text.Text, text.Slop);
+                break;
+            case LucenePattern pattern:
+                clauses.Add(new WildcardClause(new WildcardToken(LucenePredicates.PatternOf(pattern.Text, Fold))));
+                break;
+            case LuceneSimilar similar:
+                clauses.Add(new WildcardClause(new SimilarToken(new FuzzyText(Fold(similar.Text), similar.Similarity, position))));
+                break;
+            case LuceneRange range:
+                clauses.Add(new WildcardClause(new TokenRange(range.Low is null ? null : Fold(range.Low), range.High is null ? null : Fold(range.High), range.IsIncluded)));
+                break;
+            default:
+                throw new NotSupportedException(leaf.GetType().Name);
+        }
+    }
+
     /// <summary>Adds a pattern.</summary>
     /// <param name="text">Its text, with <see cref="Star"/> for what may be anything.</param>
     internal void AddPattern(string text)
@@ -43,11 +66,13 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
             throw TooMany(SearchTerms.MostWildcards, "patterns with *");
         }
 
-        byte[][] pieces = [.. text.Split(Star).Select(piece => analyzer.Fold(Encoding.UTF8.GetBytes(piece)))];
-        clauses.Add(new WildcardClause(new TokenPattern([.. pieces.Where(static piece => piece.Length > 0)], pieces[0].Length is 0, pieces[^1].Length is 0)));
+        byte[][] pieces = [.. text.Split(Star).Select(Fold)];
+        clauses.Add(new WildcardClause(new StarredToken([.. pieces.Where(static piece => piece.Length > 0)], pieces[0].Length is 0, pieces[^1].Length is 0)));
     }
 
     internal SearchQuery Build(bool needsAll) => new(analyzer, [.. terms], [.. clauses], needsAll);
+
+    private byte[] Fold(string piece) => analyzer.Fold(Encoding.UTF8.GetBytes(piece));
 
     private void Count()
     {

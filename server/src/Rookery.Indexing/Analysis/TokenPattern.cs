@@ -1,7 +1,19 @@
+using Rookery.Indexing.Scanning;
+
 namespace Rookery.Indexing.Analysis;
 
+/// <summary>What a token must look like. Thread-safe.</summary>
+public abstract class TokenPattern
+{
+    /// <summary>What every token that matches begins with: the range of a dictionary to look through. Empty when that cannot be said.</summary>
+    public virtual ReadOnlySpan<byte> Prefix => [];
+
+    /// <summary>Whether a token matches.</summary>
+    public abstract bool Matches(ReadOnlySpan<byte> token);
+}
+
 /// <summary>A token of which parts may be anything: <c>do*</c>, <c>*tion</c>, <c>*gre*</c>, <c>c*t</c>. Matches in time linear in the token for each of its pieces.</summary>
-public sealed class TokenPattern
+internal sealed class StarredToken : TokenPattern
 {
     private readonly byte[][] pieces;
     private readonly bool isOpenAtStart;
@@ -11,18 +23,18 @@ public sealed class TokenPattern
     /// <param name="pieces">What stands between the stars, as tokens have it, none of it empty; nothing for a star alone.</param>
     /// <param name="isOpenAtStart">Whether a star stands before them.</param>
     /// <param name="isOpenAtEnd">Whether a star stands behind them.</param>
-    internal TokenPattern(byte[][] pieces, bool isOpenAtStart, bool isOpenAtEnd)
+    public StarredToken(byte[][] pieces, bool isOpenAtStart, bool isOpenAtEnd)
     {
         this.pieces = pieces;
         this.isOpenAtStart = isOpenAtStart;
         this.isOpenAtEnd = isOpenAtEnd;
     }
 
-    /// <summary>What every token that matches begins with: the range of a dictionary to look through. Empty when the pattern begins with a star.</summary>
-    public ReadOnlySpan<byte> Prefix => isOpenAtStart || pieces.Length is 0 ? [] : pieces[0];
+    /// <inheritdoc/>
+    public override ReadOnlySpan<byte> Prefix => isOpenAtStart || pieces.Length is 0 ? [] : pieces[0];
 
-    /// <summary>Whether a token matches.</summary>
-    public bool Matches(ReadOnlySpan<byte> token)
+    /// <inheritdoc/>
+    public override bool Matches(ReadOnlySpan<byte> token)
     {
         int first = 0;
         int end = pieces.Length;
@@ -61,4 +73,42 @@ public sealed class TokenPattern
 
         return true;
     }
+}
+
+/// <summary>A token that a pattern with <c>*</c> and <c>?</c> describes.</summary>
+/// <param name="pattern">As <see cref="WildcardPattern"/> has it.</param>
+internal sealed class WildcardToken(byte[] pattern) : TokenPattern
+{
+    private readonly int plainBytes = WildcardPattern.PlainBytes(pattern);
+
+    /// <inheritdoc/>
+    public override ReadOnlySpan<byte> Prefix => pattern.AsSpan(0, plainBytes);
+
+    /// <inheritdoc/>
+    public override bool Matches(ReadOnlySpan<byte> token) => WildcardPattern.Matches(pattern, token, work: null);
+}
+
+/// <summary>A token that is similar to another.</summary>
+/// <param name="wanted">The other.</param>
+internal sealed class SimilarToken(FuzzyText wanted) : TokenPattern
+{
+    /// <inheritdoc/>
+    public override bool Matches(ReadOnlySpan<byte> token) => wanted.Matches(token);
+}
+
+/// <summary>A token between two, in the order of their bytes.</summary>
+/// <param name="low">The least; null for none.</param>
+/// <param name="high">The greatest; null for none.</param>
+/// <param name="isIncluded">Whether both belong to it.</param>
+internal sealed class TokenRange(byte[]? low, byte[]? high, bool isIncluded) : TokenPattern
+{
+    private readonly int commonBytes = low is null || high is null ? 0 : low.AsSpan().CommonPrefixLength(high);
+
+    /// <inheritdoc/>
+    public override ReadOnlySpan<byte> Prefix => low.AsSpan(0, commonBytes);
+
+    /// <inheritdoc/>
+    public override bool Matches(ReadOnlySpan<byte> token) =>
+        (low is null || token.SequenceCompareTo(low) is var toLow && (toLow > 0 || (toLow == 0 && isIncluded)))
+        && (high is null || token.SequenceCompareTo(high) is var toHigh && (toHigh < 0 || (toHigh == 0 && isIncluded)));
 }

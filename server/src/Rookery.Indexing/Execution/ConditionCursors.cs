@@ -36,6 +36,7 @@ internal sealed class ConditionCursors
         ConstantPredicate constant => constant.Value ? All(isExact: true) : Candidates.None,
         NotPredicate not => OpenNot(Open(not.Inner)),
         BoostPredicate boost => Open(boost.Inner),
+        OptionalPredicate => All(isExact: true),
         AndPredicate and => OpenAll(and.Inner),
         OrPredicate or => OpenAny(or.Inner),
         ExistsPredicate exists => (IndexedFields.IsId(exists.Reader) ? All(isExact: true) : terms.Open(exists)) ?? Unknown,

@@ -38,6 +38,9 @@ internal sealed class IndexStatistics
             case BoostPredicate boost:
                 Tell(boost.Inner, fields);
                 break;
+            case OptionalPredicate optional:
+                Tell(optional.Inner, fields);
+                break;
             case FullTextPredicate { Condition: SearchedField searched } when fields.Find(searched.Reader)?.Words is { } number:
                 searched.Use(Of(searched.Query, number));
                 break;

@@ -55,6 +55,20 @@ internal sealed class NotScore(ScoreNode inner) : ScoreNode
     }
 }
 
+/// <summary>Counts where it holds, and need not.</summary>
+internal sealed class OptionalScore(ScoreNode inner) : ScoreNode
+{
+    /// <inheritdoc/>
+    public override bool TryScore(int entry, out double score)
+    {
+        inner.TryScore(entry, out score);
+        return true;
+    }
+
+    /// <inheritdoc/>
+    public override double Most(int entry, out int last) => inner.Most(entry, out last);
+}
+
 /// <summary>Counts so many times.</summary>
 internal sealed class BoostScore(ScoreNode inner, double factor) : ScoreNode
 {

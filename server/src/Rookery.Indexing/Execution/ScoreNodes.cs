@@ -20,6 +20,7 @@ internal sealed class ScoreNodes(SegmentReader segment, IndexedFields fields, Co
         OrPredicate or => new SumScore(OpenAll(or.Inner), needsAll: false),
         NotPredicate not => new NotScore(Open(not.Inner)),
         BoostPredicate boost => new BoostScore(Open(boost.Inner), boost.Factor),
+        OptionalPredicate optional => new OptionalScore(Open(optional.Inner)),
         FullTextPredicate { Condition: SearchedField searched } => OpenSearch(searched),
         _ => new PlainScore(Known(conditions.Open(condition))),
     };

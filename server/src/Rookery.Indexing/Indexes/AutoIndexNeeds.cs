@@ -84,6 +84,9 @@ internal sealed class AutoIndexNeeds
             case TextCondition text:
                 Add(text.Field, uses);
                 break;
+            case LuceneCondition lucene:
+                Add(lucene.Field, uses == AutoIndexFieldUses.None ? AutoIndexFieldUses.Search : uses);
+                break;
             case SearchCondition search:
                 Add(search.Field, AutoIndexFieldUses.Search);
                 break;

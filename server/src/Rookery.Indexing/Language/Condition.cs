@@ -82,9 +82,6 @@ public enum TextConditionKind
 
     /// <summary><c>regex(field, pattern)</c>.</summary>
     Regex,
-
-    /// <summary><c>lucene(field, clause)</c>.</summary>
-    Lucene,
 }
 
 /// <summary>A condition on the text of a field.</summary>
@@ -93,6 +90,12 @@ public enum TextConditionKind
 /// <param name="Text">What is looked for.</param>
 /// <param name="Position">Characters of the text before it.</param>
 public sealed record TextCondition(TextConditionKind Kind, FieldReference Field, Operand Text, int Position) : Condition(Position);
+
+/// <summary><c>lucene(field, clause)</c>: a clause of Lucene's query language.</summary>
+/// <param name="Field">The field of terms that name none.</param>
+/// <param name="Clause">The clause; null finds null.</param>
+/// <param name="Position">Characters of the text before it.</param>
+public sealed record LuceneCondition(FieldReference Field, Operand Clause, int Position) : Condition(Position);
 
 /// <summary><c>search(field, terms[, and|or])</c>: full text.</summary>
 /// <param name="Field">The field.</param>

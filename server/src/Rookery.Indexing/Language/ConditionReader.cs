@@ -90,7 +90,7 @@ internal sealed class ConditionReader(RqlReader reader, RqlFieldReader fields)
         "startswith" => ReadText(TextConditionKind.StartsWith, position),
         "endswith" => ReadText(TextConditionKind.EndsWith, position),
         "regex" => ReadText(TextConditionKind.Regex, position),
-        "lucene" => ReadText(TextConditionKind.Lucene, position),
+        "lucene" => InBrackets(() => new LuceneCondition(fields.ReadReference(), ReadSecond(OperandReader.Read), position)),
         "search" => ReadSearch(position),
         "exact" => InBrackets(() => new ExactCondition(Read(), position)),
         "boost" => InBrackets(() => new BoostCondition(Read(), ReadSecond(OperandReader.ReadNumber), position)),

@@ -73,6 +73,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             InCondition isIn => CompileIn(isIn, isExact),
             ExistsCondition exists => new ExistsPredicate(fields.Reader(exists.Field)),
             TextCondition text => CompileText(text, isExact),
+            LuceneCondition lucene => CompileLucene(lucene, isExact),
             SearchCondition search => CompileSearch(search),
             FuzzyCondition fuzzy => CompileFuzzy(fuzzy),
             ProximityCondition proximity => CompileProximity(proximity),
@@ -157,8 +158,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         {
             TextConditionKind.StartsWith => new BeginningPattern(isExact ? text : Fold(text)),
             TextConditionKind.EndsWith => new EndPattern(isExact ? text : Fold(text)),
-            TextConditionKind.Regex => CompileRegex(Encoding.UTF8.GetString(text), isExact, condition.Text.Position),
-            _ => new LuceneClauseParser(Encoding.UTF8.GetString(text), isExact, condition.Text.Position).Parse(),
+            _ => CompileRegex(Encoding.UTF8.GetString(text), isExact, condition.Text.Position),
         };
         return new TextPredicate(fields.Reader(condition.Field), pattern, isExact);
     }
@@ -167,6 +167,17 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
     {
         Bound(++regularExpressions, MaxRegularExpressions, "regular expressions", position);
         return new RegexPattern(pattern, isExact, position);
+    }
+
+    private Predicate CompileLucene(LuceneCondition lucene, bool isExact)
+    {
+        if (operands.Json(lucene.Clause)[0] == (byte)'n')
+        {
+            return CompileTerms(lucene.Field, ["null"u8.ToArray()], isExact);
+        }
+
+        var clause = LuceneParser.Parse(Text(lucene.Clause, "lucene"), lucene.Clause.Position);
+        return fullText is null ? throw NotSupported("lucene", lucene) : new LucenePredicates(fields, fullText, lucene, isExact).Make(clause);
     }
 
     private FullTextPredicate CompileSearch(SearchCondition search) => fullText is null

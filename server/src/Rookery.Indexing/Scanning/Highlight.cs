@@ -72,6 +72,7 @@ internal sealed class Highlight
         AndPredicate and => and.Inner.ToArray().SelectMany(SearchesOf),
         OrPredicate or => or.Inner.ToArray().SelectMany(SearchesOf),
         BoostPredicate boost => SearchesOf(boost.Inner),
+        OptionalPredicate optional => SearchesOf(optional.Inner),
         FullTextPredicate { Condition: SearchedField searched } => [searched],
         _ => [],
     };

@@ -46,6 +46,17 @@ public interface IFullTextConditions
     /// <param name="terms">What is looked for, parameters filled in.</param>
     IDocumentCondition Search(SearchCondition condition, FieldReader field, string terms);
 
+    /// <summary>Whether the words of a field are known: else its values are compared whole.</summary>
+    bool HasWords(FieldReference field);
+
+    /// <summary>Makes a part of a Lucene clause, of the words of a field.</summary>
+    /// <param name="leaf">What is looked for.</param>
+    /// <param name="reference">The field.</param>
+    /// <param name="field">Where its texts stand.</param>
+    /// <param name="position">Where the clause stands in the query.</param>
+    /// <returns>The condition; null where no word is left of it.</returns>
+    IDocumentCondition? Words(LuceneLeaf leaf, FieldReference reference, FieldReader field, int position);
+
     /// <summary>Makes <c>fuzzy</c>.</summary>
     /// <param name="condition">As it was written.</param>
     /// <param name="field">Where the texts stand.</param>

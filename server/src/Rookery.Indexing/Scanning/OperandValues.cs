@@ -87,7 +87,8 @@ public sealed class OperandValues(QueryParameters parameters)
             : throw new QueryException(QueryFault.Invalid, $"'{clause}' needs a whole number from 0.", operand.Position);
     }
 
-    private static byte[] Quote(string text)
+    /// <summary>A text as JSON.</summary>
+    internal static byte[] Quote(string text)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);
         byte[] json = new byte[(utf8.Length * 6) + 2];

@@ -13,7 +13,7 @@ internal static class Relevance
     /// <summary>Whether a condition makes some documents more relevant than others.</summary>
     public static bool IsIn(Condition? condition) => condition switch
     {
-        SearchCondition or ProximityCondition or FuzzyCondition or BoostCondition or MoreLikeThisCondition => true,
+        SearchCondition or LuceneCondition or ProximityCondition or FuzzyCondition or BoostCondition or MoreLikeThisCondition => true,
         AndCondition and => and.Conditions.Any(IsIn),
         OrCondition or => or.Conditions.Any(IsIn),
         IntersectCondition intersect => intersect.Conditions.Any(IsIn),

@@ -40,6 +40,10 @@ internal sealed class ScoreExplanation(ScanWork work)
                 Line(depth, score, string.Create(CultureInfo.InvariantCulture, $"{boost.Factor} times"));
                 Add(boost.Inner, document, depth + 1);
                 break;
+            case OptionalPredicate optional:
+                Line(depth, score, "what need not hold");
+                Add(optional.Inner, document, depth + 1);
+                break;
             case FullTextPredicate { Condition: SearchedField searched }:
                 Line(depth, score, $"words of '{NameOf(searched.Reader)}'");
                 foreach (var (added, why) in searched.Explain(document))

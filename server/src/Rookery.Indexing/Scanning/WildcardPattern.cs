@@ -1,19 +1,31 @@
 namespace Rookery.Indexing.Scanning;
 
-/// <summary>Texts that a pattern describes in which <c>*</c> stands for any characters and <c>?</c> for one. Takes at most as many steps as pattern and text have bytes, multiplied.</summary>
-/// <param name="pattern">The pattern, without case unless it is compared exactly. UTF-8.</param>
+/// <summary>Texts that a pattern describes. Takes at most as many steps as pattern and text have bytes, multiplied.</summary>
+/// <param name="pattern">The pattern, without case unless it is compared exactly: UTF-8 with <see cref="Many"/> and <see cref="One"/> in it.</param>
 internal sealed class WildcardPattern(byte[] pattern) : TextPattern
 {
-    /// <summary>Bytes a pattern may have.</summary>
-    public const int MaxBytes = 512;
+    /// <summary>Stands for any characters: a byte that UTF-8 does not have.</summary>
+    public const byte Many = 0xFF;
+
+    /// <summary>Stands for one character.</summary>
+    public const byte One = 0xFE;
 
     private const int StepsBetweenCounts = 64 * 1024;
 
-    private readonly int plainBytes = pattern.AsSpan().IndexOfAny((byte)'*', (byte)'?') is >= 0 and int first ? first : pattern.Length;
+    private readonly int plainBytes = PlainBytes(pattern);
 
     public override ReadOnlySpan<byte> Prefix => pattern.AsSpan(0, plainBytes);
 
-    public override bool Matches(ReadOnlySpan<byte> text, ScanWork work)
+    public override bool Matches(ReadOnlySpan<byte> text, ScanWork work) => Matches(pattern, text, work);
+
+    /// <summary>Bytes of a pattern before what may be anything.</summary>
+    public static int PlainBytes(ReadOnlySpan<byte> pattern) => pattern.IndexOfAny(Many, One) is >= 0 and int first ? first : pattern.Length;
+
+    /// <summary>Whether a pattern describes a text.</summary>
+    /// <param name="pattern">The pattern.</param>
+    /// <param name="text">UTF-8.</param>
+    /// <param name="work">Of the scan; null for a text so short that its steps need not be counted.</param>
+    public static bool Matches(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text, ScanWork? work)
     {
         int at = 0;
         int step = 0;
@@ -24,15 +36,15 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
         {
             if (++steps == StepsBetweenCounts)
             {
-                work.Walk(steps);
+                work?.Walk(steps);
                 steps = 0;
             }
 
-            if (step < pattern.Length && pattern[step] == (byte)'*')
+            if (step < pattern.Length && pattern[step] == Many)
             {
                 (afterStar, retry) = (++step, at);
             }
-            else if (step < pattern.Length && pattern[step] == (byte)'?')
+            else if (step < pattern.Length && pattern[step] == One)
             {
                 step++;
                 at = NextCharacter(text, at);
@@ -53,7 +65,7 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
             }
         }
 
-        return pattern.AsSpan(step).IndexOfAnyExcept((byte)'*') < 0;
+        return pattern[step..].IndexOfAnyExcept(Many) < 0;
     }
 
     private static int NextCharacter(ReadOnlySpan<byte> text, int at)

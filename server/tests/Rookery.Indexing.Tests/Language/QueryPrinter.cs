@@ -57,6 +57,7 @@ internal static class QueryPrinter
         InCondition isIn => $"({(isIn.IsAll ? "allin" : "in")} {Print(isIn.Field)}{Arguments(isIn.Values)})",
         ExistsCondition exists => $"(exists {Print(exists.Field)})",
         TextCondition text => $"({text.Kind} {Print(text.Field)} {Print(text.Text)})",
+        LuceneCondition lucene => $"(lucene {Print(lucene.Field)} {Print(lucene.Clause)})",
         SearchCondition search => $"(search {Print(search.Field)} {Print(search.Terms)} {(search.NeedsAll ? "and" : "or")})",
         ExactCondition exact => $"(exact {Print(exact.Inner)})",
         BoostCondition boost => $"(boost {Print(boost.Inner)} {Print(boost.Factor)})",

@@ -75,7 +75,7 @@ public sealed class RqlParserTests
     [InlineData("endsWith(u.name, $p0)", "(EndsWith name $p0)")]
     [InlineData("exists(a)", "(exists a)")]
     [InlineData("regex(name, '^[a-z]\\d{2,4}?$')", "(Regex name '^[a-z]\\d{2,4}?$')")]
-    [InlineData("lucene(name, 'a*')", "(Lucene name 'a*')")]
+    [InlineData("lucene(name, 'a*')", "(lucene name 'a*')")]
     [InlineData("search(bio, $p0)", "(search bio $p0 or)")]
     [InlineData("search(bio, $p0, or)", "(search bio $p0 or)")]
     [InlineData("search(bio, $p0, and)", "(search bio $p0 and)")]

@@ -24,7 +24,11 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
 
     private static readonly string[] Patterns = ["a", "^a", "b$", "^.?$", "x{3}$", "2026-1[12]", "[^a-z]"];
 
-    private static readonly string[] Clauses = ["a", "a*", "*b", "?", "\"AB\" OR b*", "NOT a*", "*x AND a*", "2026*"];
+    private static readonly string[] Clauses = 
+    [
+        "a", "a*", "*b", "?", "\"big fish\" OR b*", "NOT a*", "*x AND a*", "2026*", "big AND fish", "+fish -big", "fish~ b^2", "[a TO fish]", "{big TO fish}", "*:* -fish", "\"big fish\"~3 AND (cats OR bowl)",
+        "f?sh", "the", "1", "[* TO b] OR true",
+    ];
 
     private static readonly string[] Ends = ["users/", "U", "Orders/1", "1", "/2", ""];
 
@@ -58,7 +62,7 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
         return random.Next(isWide ? 18 : 8) switch
         {
             8 => new TextCondition(TextConditionKind.Regex, Field(), new TextOperand(Patterns[random.Next(Patterns.Length)], 0), 0),
-            9 => new TextCondition(TextConditionKind.Lucene, Field(), new TextOperand(Clauses[random.Next(Clauses.Length)], 0), 0),
+            9 => new LuceneCondition(Field(), new TextOperand(Clauses[random.Next(Clauses.Length)], 0), 0),
             10 => new ComparisonCondition(new IdReference(0), (ComparisonOperator)random.Next(6), new TextOperand($"USERS/{random.Next(30)}", 0), 0),
             11 => new TextCondition((TextConditionKind)random.Next(2), new IdReference(0), new TextOperand(Ends[random.Next(Ends.Length)], 0), 0),
             12 => new IntersectCondition([Condition(0), Condition(0)], 0),

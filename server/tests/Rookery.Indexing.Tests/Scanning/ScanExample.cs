@@ -40,6 +40,14 @@ internal sealed class ScanExample
     /// <summary>Numbers of the documents that a condition matches, from 1, in the order of the answer.</summary>
     public string Where(string condition, string parameters = "{}") => Numbers($"from Users where {condition}", parameters);
 
+    /// <summary>The same for a condition that needs the words of texts, in the order of the documents.</summary>
+    public string WhereWords(string condition, string parameters = "{}")
+    {
+        using var words = new FullTextConditions(static _ => AnalyzerCatalog.Default);
+        var plan = ScanPlan.Compile(RqlParser.Parse($"from Users where {condition} order by id()"), QueryParameters.Read(Encoding.UTF8.GetBytes(parameters)), words);
+        return string.Join(' ', Ask(plan).Results.Select(static id => id[(id.IndexOf('/', StringComparison.Ordinal) + 1)..]));
+    }
+
     /// <summary>Numbers of the documents that a query gives.</summary>
     public string Numbers(string query, string parameters = "{}") => string.Join(' ', Ask(query, parameters).Results.Select(static id => id[(id.IndexOf('/', StringComparison.Ordinal) + 1)..]));
 

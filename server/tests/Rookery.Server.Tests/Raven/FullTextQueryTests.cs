@@ -20,7 +20,10 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     [InlineData("not search(bio, 'fish')", "articles/4")]
     [InlineData("search(bio, 'the')", "")]
     [InlineData("search(bio, '')", "")]
-    [InlineData("lucene(name, 'a* OR bob')", "articles/1,articles/2")]
+    [InlineData("lucene(name, 'a* OR bob')", "articles/2,articles/1")]
+    [InlineData("lucene(bio, 'big AND fish')", "articles/1,articles/3")]
+    [InlineData("lucene(bio, 'fish -big')", "articles/2")]
+    [InlineData("lucene(bio, 'fish^0.01 riv*')", "articles/3,articles/4,articles/2,articles/1")]
     [InlineData("regex(name, '^[ab]')", "articles/1,articles/2")]
     [InlineData("exact(name = 'Ann')", "articles/1")]
     public async Task The_most_relevant_come_first(string condition, string ids)
@@ -96,6 +99,44 @@ public sealed class FullTextQueryTests(RunningServer server) : IClassFixture<Run
     private static JsonElement[] Results(JsonElement answer) => [.. answer.GetProperty("Results").EnumerateArray()];
 
     private static string Id(JsonElement result) => result.GetProperty("@metadata").GetProperty("@id").GetString()!;
+
+    [Theory]
+    [InlineData("lucene(words, 'big AND fish')", "articles/1,articles/3")]
+    [InlineData("lucene(words, 'fish AND title:ann')", "articles/1")]
+    [InlineData("lucene(title, 'bob words:river')", "articles/2,articles/3,articles/4")]
+    [InlineData("lucene(title, 'CI* OR a?n')", "articles/1,articles/3")]
+    [InlineData("lucene(title, 'ci')", "")]
+    [InlineData("lucene(year, '2002')", "articles/2")]
+    [InlineData("exact(lucene(title, 'ann OR Bob'))", "articles/2")]
+    public async Task A_Lucene_clause_asks_a_static_index_as_its_fields_are_analyzed(string condition, string ids)
+    {
+        string db = await FillAsync();
+        await DefineAsync(db);
+        var answer = await QueryAsync(db, $"from index 'Articles' where {condition} order by id()");
+        Assert.Equal(ids, string.Join(',', Results(answer).Select(Id)));
+        Assert.Equal(ids.Split(',').Order(StringComparer.Ordinal), Results(await QueryAsync(db, $"from index 'Articles' where {condition}")).Select(Id).DefaultIfEmpty("").Order(StringComparer.Ordinal));
+    }
+
+    [Theory]
+    [InlineData("from index 'Articles' where lucene(title, 'bio:x')", 400, "has no field 'bio'")]
+    [InlineData("from index 'Articles' filter lucene(name, 'ann')", 501, "lucene")]
+    [InlineData("from Articles where lucene(name, 'bio:x')", 501, "'bio:'")]
+    public async Task A_clause_that_cannot_be_asked_is_refused(string query, int status, string named)
+    {
+        string db = await FillAsync();
+        await DefineAsync(db);
+        (await server.SendAsync("POST", db + "/queries", Body(query))).IsRefusal(status, named);
+    }
+
+    private async Task DefineAsync(string db)
+    {
+        const string Index = """{"Indexes":[{"Name":"Articles","Maps":["from a in docs.Articles select new { title = a.name, words = a.bio, a.year }"],"Fields":{"words":{"Indexing":"Search"}}}]}""";
+        Assert.Equal(201, (await server.SendAsync("PUT", db + "/admin/indexes", Index)).Status);
+        while ((await server.SendAsync("GET", db + "/stats")).Json.GetProperty("Indexes").EnumerateArray().Any(static index => index.GetProperty("IsStale").GetBoolean()))
+        {
+            await Task.Delay(20);
+        }
+    }
 
     private static double Score(JsonElement result) => result.GetProperty("@metadata").GetProperty("@index-score").GetDouble();
 

@@ -155,6 +155,19 @@ public sealed class IndexedQueryTests : IndexedDatabase
         Assert.Equal(names, string.Join(',', NamesOf(answer)));
     }
 
+    [Theory]
+    [InlineData("lucene(name, 'user AND 7')", "Auto/Users/BySearch(Name)", "User 7")]
+    [InlineData("exact(lucene(name, 'User\\ 29? NOT *9'))", "Auto/Users/ByExact(Name)", "User 290,User 291,User 292,User 293,User 294,User 295,User 296,User 297,User 298")]
+    public async Task A_Lucene_clause_is_answered_by_an_index_of_words_or_of_exact_values(string condition, string index, string names)
+    {
+        await AskAsync($"from Users where {condition}");
+        await WaitAsync();
+        var answer = await AskAsync($"from Users where {condition}");
+        Assert.Equal(index, answer.GetProperty("IndexName").GetString());
+        Assert.Equal(names, string.Join(',', NamesOf(answer)));
+        Assert.True((await Server.SendAsync("POST", Database + "/queries?debug=explain", Body($"from Users where {condition}"))).Json.GetProperty("Results")[0].GetProperty("IsChosen").GetBoolean());
+    }
+
     [Fact]
     public async Task It_is_explained_which_index_answers_and_what_it_read()
     {

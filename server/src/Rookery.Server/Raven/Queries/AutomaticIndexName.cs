@@ -77,6 +77,9 @@ internal static class AutomaticIndexName
             case NotCondition not:
                 AddOf(not.Inner, fields);
                 break;
+            case ExactCondition { Inner: LuceneCondition lucene }:
+                AddWrapped("Exact", new ExistsCondition(lucene.Field, lucene.Position), fields);
+                break;
             case ExactCondition exact:
                 AddWrapped("Exact", exact.Inner, fields);
                 break;
@@ -88,6 +91,9 @@ internal static class AutomaticIndexName
                 break;
             case ProximityCondition proximity:
                 AddOf(proximity.Inner, fields);
+                break;
+            case LuceneCondition lucene:
+                AddWrapped("Search", new ExistsCondition(lucene.Field, lucene.Position), fields);
                 break;
             case SearchCondition search:
                 AddWrapped("Search", new ExistsCondition(search.Field, search.Position), fields);

@@ -1,0 +1,119 @@
+using Rookery.Indexing.Language;
+
+namespace Rookery.Indexing.Tests.Scanning;
+
+/// <summary><c>lucene()</c>: what a clause finds.</summary>
+public sealed class LuceneConditionTests
+{
+    private static readonly string[] Words = ["ant", "bee", "cat", "dog"];
+
+    private static readonly ScanExample Places = new(
+        """{ "name": "Bistro du Centre", "t": ["x", "g"], "n": 5 }""",
+        """{ "name": "Café Bystro", "t": ["x"], "n": [7, true] }""",
+        """{ "name": "The Grill and Cafe", "t": "g x", "n": null }""",
+        """{ "name": "Bar (171) \"Zum Löwen\"", "t": [["g"]] }""",
+        """{ "name": 12345 }""");
+
+    [Theory]
+    [InlineData("lucene(name, 'bistro')", "1")]
+    [InlineData("lucene(name, 'BISTRO')", "1")]
+    [InlineData("lucene(name, 'cafe')", "2 3")]
+    [InlineData("lucene(name, 'bistro cafe')", "1 2 3")]
+    [InlineData("lucene(name, 'bist*')", "1")]
+    [InlineData("lucene(name, 'b?stro')", "1 2")]
+    [InlineData("lucene(name, '*stro')", "1 2")]
+    [InlineData("lucene(name, 'L?WE*')", "4")]
+    [InlineData("lucene(name, '123*')", "5")]
+    [InlineData("lucene(name, '*')", "1 2 3 4 5")]
+    [InlineData("lucene(name, '(bistro OR cafe) AND NOT grill')", "1 2")]
+    [InlineData("lucene(name, '+cafe +grill')", "3")]
+    [InlineData("lucene(name, 'cafe -grill')", "2")]
+    [InlineData("lucene(name, 'cafe AND grill OR bistro')", "3")]
+    [InlineData("lucene(name, '\"du centre\"')", "1")]
+    [InlineData("lucene(name, '\"centre du\"')", "")]
+    [InlineData("lucene(name, '\"bistro centre\"')", "")]
+    [InlineData("lucene(name, '\"bistro centre\"~1')", "1")]
+    [InlineData("lucene(name, 'bistor~')", "1")]
+    [InlineData("lucene(name, 'bistor~0.9')", "")]
+    [InlineData("lucene(name, '[bistro TO cafe]')", "1 2 3")]
+    [InlineData("lucene(name, '{bistro TO cafe}')", "2")]
+    [InlineData("lucene(name, '[* TO 999]')", "4 5")]
+    [InlineData("lucene(name, '\\\\(171\\\\)')", "4")]
+    [InlineData("lucene(name, 'the')", "")]
+    [InlineData("lucene(name, 'the AND grill')", "3")]
+    [InlineData("lucene(name, '(the) OR bistro')", "1")]
+    [InlineData("lucene(name, 'NOT bistro')", "")]
+    [InlineData("lucene(name, '*:* NOT bistro')", "2 3 4 5")]
+    [InlineData("lucene(name, 'grill AND (NOT bistro)')", "")]
+    [InlineData("not lucene(name, 'bistro')", "2 3 4 5")]
+    [InlineData("lucene(name, 'bistro^2 OR cafe')", "1 2 3")]
+    [InlineData("lucene(t, 'x AND g')", "1 3")]
+    [InlineData("lucene(t, 'g AND NOT x')", "4")]
+    [InlineData("lucene(t, '\"x g\"')", "")]
+    [InlineData("lucene(n, '5 OR true')", "1 2")]
+    [InlineData("lucene(n, null)", "3")]
+    [InlineData("lucene(n, $none)", "3")]
+    [InlineData("lucene(name, $clause)", "1")]
+    [InlineData("lucene(id(), 'users/1')", "1")]
+    [InlineData("lucene(id(), 'USERS/? -users/3')", "1 2 4 5")]
+    [InlineData("exact(lucene(name, 'Bistro*'))", "1")]
+    [InlineData("exact(lucene(name, 'bistro*'))", "")]
+    [InlineData("exact(lucene(name, '\"Bistro du Centre\" OR 12345'))", "1 5")]
+    [InlineData("exact(lucene(name, 'Bistro'))", "")]
+    [InlineData("exact(lucene(name, '\"Bistro du Centrr\"~0.5 OR Bistro\\\\ du\\\\ Centrr~'))", "1")]
+    [InlineData("exact(lucene(t, '{a TO h}'))", "1 3 4")]
+    [InlineData("exact(lucene(t, '{g TO g}'))", "")]
+    public void A_clause_is_asked_of_the_words_of_a_document(string condition, string found) =>
+        Assert.Equal(found, Places.WhereWords(condition, """{ "clause": "bistro", "none": null }"""));
+
+    [Theory]
+    [InlineData("lucene(name, 'a AND phone:b')", QueryFault.NotSupported, "'phone:'")]
+    [InlineData("lucene(name, 5)", QueryFault.Invalid, "'lucene'")]
+    [InlineData("lucene(name, $list)", QueryFault.Invalid, "'lucene'")]
+    [InlineData("lucene(name, '')", QueryFault.Invalid, "term")]
+    public void What_no_clause_can_be_is_refused(string condition, QueryFault fault, string named)
+    {
+        var refusal = Assert.Throws<QueryException>(() => Places.WhereWords(condition, """{ "list": [] }"""));
+        Assert.Equal(fault, refusal.Fault);
+        Assert.Contains(named, refusal.Message, StringComparison.Ordinal);
+    }
+
+    /// <summary>Signs mean the same as in Lucene: all required, none excluded, and one of the others where nothing is required.</summary>
+    [Fact]
+    public void Random_clauses_hold_as_their_signs_say()
+    {
+        var random = new Random(7);
+        string[][] documents = [.. Enumerable.Range(0, 16).Select(static bits => Words.Where((_, word) => (bits >> word & 1) == 1).ToArray())];
+        var example = new ScanExample(documents.Select(static words => $$"""{ "w": [{{string.Join(',', words.Select(static word => $"\"{word}\""))}}] }"""));
+        for (int round = 0; round < 300; round++)
+        {
+            var (text, holds) = Clause(random, depth: 2);
+            string expected = string.Join(' ', documents.Index().Where(one => holds(one.Item)).Select(static one => $"{one.Index + 1}").Order(StringComparer.Ordinal));
+            Assert.True(expected == example.WhereWords($"lucene(w, '{text}')"), $"{text}: {expected}");
+        }
+    }
+
+    private static (string Text, Func<string[], bool> Holds) Clause(Random random, int depth)
+    {
+        var parts = new List<(char Sign, string Text, Func<string[], bool> Holds)>();
+        for (int part = random.Next(1, 4); part > 0; part--)
+        {
+            char sign = " +-"[random.Next(3)];
+            if (depth > 0 && random.Next(3) == 0)
+            {
+                var (inner, holds) = Clause(random, depth - 1);
+                parts.Add((sign, $"({inner})", holds));
+            }
+            else
+            {
+                string word = Words[random.Next(Words.Length)];
+                parts.Add((sign, word, words => words.Contains(word, StringComparer.Ordinal)));
+            }
+        }
+
+        return (
+            string.Join(' ', parts.Select(static part => (part.Sign == ' ' ? "" : part.Sign.ToString()) + part.Text)),
+            words => parts.All(part => part.Sign == ' ' || part.Holds(words) == (part.Sign == '+'))
+                && parts.Any(part => part.Sign == '+' || (part.Sign == ' ' && parts.All(static other => other.Sign != '+') && part.Holds(words))));
+    }
+}
