@@ -9,6 +9,7 @@ namespace Rookery.Indexing.Definitions;
 internal sealed class ReduceRunner : IReducer, IDisposable
 {
     private readonly CompiledReduce _reduce;
+    private readonly ReduceKeyForm _form;
     private readonly ScriptInterpreter _key;
     private readonly ScriptInterpreter _row;
     private readonly ArrayBufferWriter<byte> _group = new();
@@ -19,30 +20,12 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     /// <param name="limits">What one call may cost; the default ones where none are given.</param>
     public ReduceRunner(CompiledReduce reduce, ScriptLimits? limits = null)
     {
-        (_reduce, _key, _row) = (reduce, new ScriptInterpreter(limits), new ScriptInterpreter(limits));
+        (_reduce, _form, _key, _row) = (reduce, new ReduceKeyForm(reduce.KeyNames), new ScriptInterpreter(limits), new ScriptInterpreter(limits));
     }
 
-    /// <summary>What a row is grouped by, as JSON: valid until the next call, or as long as the row.</summary>
+    /// <summary>What a row is grouped by, as JSON in its one form: valid until the next call, or as long as the row.</summary>
     /// <exception cref="ReduceException">The text fails.</exception>
-    public ReadOnlySpan<byte> KeyOf(ReadOnlySpan<byte> row)
-    {
-        if (_reduce.Plain is { } plain && plain.TryReadKey(row, _plainKey, out var plainKey))
-        {
-            return plainKey;
-        }
-
-        _key.Load(_reduce.Key);
-        _key.Begin();
-        _key.AddJson(row);
-        try
-        {
-            return _key.TryRun() && _key.TryWriteResult(out var key) ? key : throw Failed(_key);
-        }
-        finally
-        {
-            _key.TrimValues();                          // what was written stays
-        }
-    }
+    public ReadOnlySpan<byte> KeyOf(ReadOnlySpan<byte> row) => _form.Of(ReadKey(row));
 
     /// <inheritdoc/>
     public void Reduce(in ReduceRows rows, IBufferWriter<byte> row)
@@ -114,8 +97,29 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
+        _form.Release();
         _key.Dispose();
         _row.Dispose();
+    }
+
+    private ReadOnlySpan<byte> ReadKey(ReadOnlySpan<byte> row)
+    {
+        if (_reduce.Plain is { } plain && plain.TryReadKey(row, _plainKey, out var plainKey))
+        {
+            return plainKey;
+        }
+
+        _key.Load(_reduce.Key);
+        _key.Begin();
+        _key.AddJson(row);
+        try
+        {
+            return _key.TryRun() && _key.TryWriteResult(out var key) ? key : throw Failed(_key);
+        }
+        finally
+        {
+            _key.TrimValues();                          // what was written stays
+        }
     }
 
     private static ReduceException Failed(ScriptInterpreter interpreter) => new($"The reduce failed: {interpreter.Failure}.");

@@ -39,6 +39,9 @@ internal sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     /// <inheritdoc/>
     public IReadOnlyList<string> LoadedCollections => Definition.LoadedCollections;
 
+    /// <summary>2: reduce keys have one form. In version 1 the row of a group took that of the document that was indexed first.</summary>
+    public int ContentVersion => 2;
+
     /// <inheritdoc/>
     public void Map(in QueriedDocument document, IndexEntry entry)
     {

@@ -46,6 +46,9 @@ internal sealed class AutoReduceMap : IIndexMap, IDisposable
     /// <inheritdoc/>
     public IReadOnlyList<string> LoadedCollections => [];
 
+    /// <summary>2: keys that are arrays or objects are equal by value. In version 1 by how they were written.</summary>
+    public int ContentVersion => 2;
+
     /// <inheritdoc/>
     public void Map(in QueriedDocument document, IndexEntry entry)
     {

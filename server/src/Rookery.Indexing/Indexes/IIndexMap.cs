@@ -14,6 +14,9 @@ internal interface IIndexMap
     /// <summary>The collections of the documents that it loads while it maps others; mapped again are those that loaded one which changed.</summary>
     IReadOnlyList<string> LoadedCollections { get; }
 
+    /// <summary>Which version of the rules says what it holds. What was written by another one is built again.</summary>
+    int ContentVersion => 1;
+
     /// <summary>Writes what is held of a document.</summary>
     /// <param name="document">The document.</param>
     /// <param name="entry">Takes it; empty before.</param>

@@ -19,11 +19,14 @@ internal sealed class IndexFolders(IDisk disk, string root)
     private const string IdentityName = "identity";
     private const int MostIdentityBytes = 256;
 
-    /// <summary>The folder of an index. Made when it is missing; emptied when what is in it follows other documents than those of this history.</summary>
-    public string Open(Database database, long number)
+    /// <summary>The folder of an index. Made when it is missing; emptied when what is in it follows other documents than those of this history, or other rules.</summary>
+    /// <param name="database">The database.</param>
+    /// <param name="number">The index.</param>
+    /// <param name="contentVersion">Its <see cref="IIndexMap.ContentVersion"/>.</param>
+    public string Open(Database database, long number, int contentVersion)
     {
         string path = PathOf(database.Number, number);
-        string identity = IdentityOf(database, number);
+        string identity = IdentityOf(database, number, contentVersion);
         if (disk.Exists(path) && !string.Equals(ReadIdentity(path), identity, StringComparison.Ordinal))
         {
             Delete(database.Number, number);
@@ -125,9 +128,10 @@ internal sealed class IndexFolders(IDisk disk, string root)
         disk.DeleteDirectory(path);
     }
 
-    private static string IdentityOf(Database database, long number)
+    private static string IdentityOf(Database database, long number, int contentVersion)
     {
-        string said = string.Create(CultureInfo.InvariantCulture, $"rookery index {number} of {database.HistoryId}\n");
+        string version = contentVersion == 1 ? "" : string.Create(CultureInfo.InvariantCulture, $", version {contentVersion}");
+        string said = string.Create(CultureInfo.InvariantCulture, $"rookery index {number} of {database.HistoryId}{version}\n");
         return said + DataDirectory.CheckLine(said);
     }
 

@@ -43,7 +43,7 @@ internal sealed class IndexWorkshop
         IIndexStore? store = null;
         try
         {
-            store = OpenStoreOf(map, folders, folders.Open(database, record.Number));
+            store = OpenStoreOf(map, folders, folders.Open(database, record.Number, map.ContentVersion));
 
             // Power went while it was built: what it holds is of documents that may have changed or gone since.
             if (store.Watermark > 0 || store.IsEmpty)
@@ -58,7 +58,7 @@ internal sealed class IndexWorkshop
 
         store?.Dispose();
         folders.Delete(database.Number, record.Number);
-        return Running(database, record, map, OpenStoreOf(map, folders, folders.Open(database, record.Number)));
+        return Running(database, record, map, OpenStoreOf(map, folders, folders.Open(database, record.Number, map.ContentVersion)));
     }
 
     private static IIndexMap MapOf(ReadOnlyMemory<byte> definition, Database database) =>

@@ -24,28 +24,6 @@ internal static class GroupRow
         row.Append("\":"u8);
     }
 
-    /// <summary>Appends the value of a key. Numbers and texts have one form, so that a group has the same key whichever of its documents came first.</summary>
-    public static void AppendKey(ReadOnlySpan<byte> json, PooledBytes row)
-    {
-        if (json[0] is (byte)'-' or (>= (byte)'0' and <= (byte)'9'))
-        {
-            Span<byte> key = stackalloc byte[NumberKey.MaxBytes];
-            row.Advance(NumberKey.WriteJson(key[..NumberKey.Write(json, key)], row.Reserve(NumberKey.MaxJsonBytes)));
-        }
-        else if (json[0] == (byte)'"' && json.Contains((byte)'\\'))
-        {
-            byte[] room = ArrayPool<byte>.Shared.Rent(json.Length);
-            var text = new ArrayBufferWriter<byte>(json.Length);
-            DocumentWriter.WriteString(text, room.AsSpan(0, JsonText.Unescape(json[1..^1], room)));
-            ArrayPool<byte>.Shared.Return(room);
-            row.Append(text.WrittenSpan);
-        }
-        else
-        {
-            row.Append(json);
-        }
-    }
-
     /// <summary>Appends the member <c>key</c>.</summary>
     /// <param name="keys">The members of the keys, which are not those of <paramref name="row"/>.</param>
     /// <param name="names">The names of the keys. Of one its value stands alone.</param>

@@ -16,6 +16,7 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory? memory, int mostGro
 
     private readonly Dictionary<byte[], FoundGroup> groups = new(KeyComparer.Instance);
     private readonly ArrayBufferWriter<byte> value = new();
+    private readonly PooledBytes canonical = new();
     private readonly PooledBytes identity = new();
     private readonly PooledBytes row = new();
 
@@ -60,6 +61,7 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory? memory, int mostGro
     /// <summary>Gives pooled memory back.</summary>
     public void Release()
     {
+        canonical.Release();
         identity.Release();
         row.Release();
     }
@@ -69,8 +71,7 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory? memory, int mostGro
         identity.Clear();
         foreach (GroupedField key in plan.Keys)
         {
-            WriteKey(key, document, element, work);
-            GroupIdentity.Append(value.WrittenSpan, identity);
+            GroupIdentity.Append(ReadKey(key, document, element, work), identity);
         }
 
         if (!groups.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(identity.Written, out FoundGroup? group))
@@ -100,15 +101,30 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory? memory, int mostGro
         row.Clear();
         for (int key = 0; key < plan.Keys.Length; key++)
         {
-            WriteKey(plan.Keys[key], document, element, work);
+            // In one form, so that a group has the same key whichever of its documents came first.
             GroupRow.AppendName((byte)'k', key, row);
-            GroupRow.AppendKey(value.WrittenSpan, row);
+            CanonicalJson.Append(ReadKey(plan.Keys[key], document, element, work), row);
         }
 
         memory?.Take(BytesPerGroup + identity.Length + row.Length + (plan.Aggregates.Length * Accumulator.Bytes));
         var group = new FoundGroup(row.Written.ToArray(), [.. plan.Aggregates.Select(static _ => new Accumulator())]);
         groups.Add(identity.Written.ToArray(), group);
         return group;
+    }
+
+    /// <summary>Reads a key: arrays and objects in one form, so that equal ones are equal bytes.</summary>
+    private ReadOnlySpan<byte> ReadKey(GroupedField key, in QueriedDocument document, ReadOnlySpan<byte> element, ScanWork work)
+    {
+        WriteKey(key, document, element, work);
+        if (value.WrittenSpan[0] is not ((byte)'[' or (byte)'{'))
+        {
+            return value.WrittenSpan;
+        }
+
+        work.Walk(value.WrittenCount);
+        canonical.Clear();
+        CanonicalJson.Append(value.WrittenSpan, canonical);
+        return canonical.Written;
     }
 
     private void WriteKey(GroupedField key, in QueriedDocument document, ReadOnlySpan<byte> element, ScanWork work)

@@ -24,6 +24,7 @@ public sealed class ScanRun : IDisposable
     private readonly HashSet<UInt128>? contents;
     private readonly PooledBytes sortKey = new();
     private readonly PooledBytes firstKey = new();
+    private readonly PooledBytes content = new();
     private readonly ArrayBufferWriter<byte> projected = new();
     private readonly long pageEnd;
     private long ordinal;
@@ -163,6 +164,7 @@ public sealed class ScanRun : IDisposable
         groups?.Release();
         sortKey.Release();
         firstKey.Release();
+        content.Release();
     }
 
     private bool ComesBefore(in QueriedDocument queried, double score)
@@ -285,15 +287,29 @@ public sealed class ScanRun : IDisposable
         Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
         if (plan.GivesDocuments)
         {
-            SHA256.HashData(document.Whole.Members, hash);
+            HashContent(document.Whole.Members, hash);
         }
         else
         {
             projected.ResetWrittenCount();
             plan.WriteMembers(document, projected, clock);
-            SHA256.HashData(projected.WrittenSpan, hash);
+            HashContent(projected.WrittenSpan, hash);
         }
 
         return BinaryPrimitives.ReadUInt128LittleEndian(hash);
+    }
+
+    /// <summary>Texts are equal however they are escaped.</summary>
+    private void HashContent(ReadOnlySpan<byte> members, Span<byte> hash)
+    {
+        if (!members.Contains((byte)'\\'))
+        {
+            SHA256.HashData(members, hash);
+            return;
+        }
+
+        content.Clear();
+        CanonicalJson.AppendWithPlainTexts(members, content);
+        SHA256.HashData(content.Written, hash);
     }
 }

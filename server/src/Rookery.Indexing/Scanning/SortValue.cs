@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Rookery.Documents.Json;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Values;
 

@@ -330,6 +330,58 @@ public sealed class StaticIndexTests
     public void Keys_of_groups_are_equal_when_their_values_are(string one, string other, bool areEqual) =>
         Assert.Equal(areEqual, ReduceKey.Of(Encoding.UTF8.GetBytes(one)).ToArray().AsSpan().SequenceEqual(ReduceKey.Of(Encoding.UTF8.GetBytes(other))));
 
+    /// <summary>Members index documents in different orders, and answer the same.</summary>
+    [Theory]
+    [InlineData("results.GroupBy(r => new { r.k, r.j }).Select(g => new { g.Key.k, g.Key.j, n = g.Sum(x => x.n) })", """ "j":1 """, """ "k":null,"j":1.0 """, """{"k":null,"j":1,"n":2}""")]
+    [InlineData("from r in results group r by new { r.k, r.j } into g let key = g.Key select new { key.k, key.j, n = g.Sum(x => x.n) }", """ "j":"a" """, """ "k":null,"j":"\u0061" """, """{"k":null,"j":"a","n":2}""")]
+    [InlineData("groupBy(r => ({ k: r.k, j: r.j })).aggregate(g => ({ k: g.key.k, j: g.key.j, n: g.values.reduce((n, v) => n + v.n, 0) }))", """ "j":-0 """, """ "k":null,"j":0 """, """{"k":null,"j":0,"n":2}""")]
+    [InlineData("groupBy(r => { const key = { k: r.k, j: r.j }; return key; }).aggregate(g => ({ k: g.key.k ?? null, j: g.key.j, n: g.values.reduce((n, v) => n + v.n, 0) }))", """ "j":1 """, """ "k":null,"j":1 """, """{"k":null,"j":1,"n":2}""")]
+    [InlineData("from r in results group r by new { p = new { r.k, r.j } } into g select new { g.Key.p.k, g.Key.p.j, n = g.Sum(x => x.n) }", """ "j":1 """, """ "k":null,"j":1 """, """{"k":null,"j":1,"n":2}""")]
+    [InlineData("from r in results group r by r.k into g select new { k = g.Key, j = 1, n = g.Sum(x => x.n) }", """ "j":1 """, """ "k":null,"j":1 """, """{"k":null,"j":1,"n":2}""")]
+    [InlineData("from r in results group r by r.k into g select new { k = g.Key, j = 1, n = g.Sum(x => x.n) }", """ "k":1.0 """, """ "k":10e-1 """, """{"k":1,"j":1,"n":2}""")]
+    [InlineData("from r in results group r by r.k into g select new { k = g.Key, j = 1, n = g.Sum(x => x.n) }", """ "k":[1,"a"] """, """ "k":[1.0,"\u0061"] """, """{"k":[1,"a"],"j":1,"n":2}""")]
+    [InlineData("groupBy(r => r.k).aggregate(g => ({ k: g.key, j: 1, n: g.values.reduce((n, v) => n + v.n, 0) }))", """ "k":{"b":1,"a":"x"} """, """ "k":{"\u0061":"x","c":null,"b":1e0} """, """{"k":{"a":"x","b":1},"j":1,"n":2}""")]
+    public void The_row_of_a_group_is_the_same_whichever_of_its_documents_came_first(string reduce, string one, string other, string row)
+    {
+        foreach (string[] order in (string[][])[[one, other], [other, one]])
+        {
+            using var node = IndexedNode.New();
+            Define(node, $$"""{"Maps":["from u in docs.Users select new { u.k, u.j, n = 1 }"],"Reduce":"{{reduce}}"}""", "a");
+            node.Put("users/1", order[0]);
+            node.Put("users/2", order[1]);
+            node.SettleAll();
+            Assert.Equal([row], Rows(node, "a"));
+        }
+    }
+
+    /// <summary>What it holds follows other rules: reduce keys were written as in the document that came first.</summary>
+    [Fact]
+    public void An_index_whose_contents_are_of_an_older_version_is_built_again()
+    {
+        var node = IndexedNode.New();
+        Define(node, Indexes[1].Definition, "totals");
+        node.Put("orders/1", "\"lines\":[{\"p\":\"a\",\"q\":1}]", "Orders");
+        node.SettleAll();
+        node = node.Restart();
+        node.SettleAll();
+        Assert.Equal(0, node.Host.DocumentsRead);
+        string identity = IndexedNode.Directory + "/indexes/1/1/identity";
+        string said = $"rookery index 1 of {node.Database().HistoryId}\n";
+        node.Disk.Delete(identity);
+        using (var file = node.Disk.Open(identity, DiskOpen.CreateNew))
+        {
+            file.Write(Encoding.ASCII.GetBytes(said + Rookery.Documents.DataDirectory.CheckLine(said)), 0);
+            file.Sync();
+        }
+
+        node.Disk.SyncDirectory(IndexedNode.Directory + "/indexes/1/1");
+        node = node.Restart();
+        node.SettleAll();
+        Assert.Equal(1, node.Host.DocumentsRead);
+        Assert.Equal(["""{"product":"a","count":1,"quantity":1}"""], Rows(node, "totals"));
+        node.Dispose();
+    }
+
     private static (SimulatedDisk Disk, int Seed) Work(int seed)
     {
         using var node = IndexedNode.New();

@@ -99,6 +99,26 @@ public sealed class GroupAnswerTests
         Assert.True(where.Ask()!.Value.IsOfPage);
     }
 
+    [Theory]
+    [InlineData("t", """["a\n","/"]""", """["\u0061\u000a","\/"]""", """["a\u000a","/"]""")]
+    [InlineData("t", "[1,0]", "[1e0,-0.0]", "[1,0]")]
+    [InlineData("array(t)", "[1.50]", "[15e-1]", "[1.5]")]
+    [InlineData("array(l[].v)", null, null, "[1,\"a\"]")]
+    [InlineData("o", """{"b":[{"y":1,"x":2}],"a":"\u00e4","a!":null}""", """{"a!":null,"a":"ä","b":[{"x":2.0,"\u0079":1}]}""", """{"a!":null,"a":"ä","b":[{"x":2,"y":1}]}""")]
+    public void Keys_that_are_arrays_or_objects_are_equal_however_they_are_written(string key, string? one, string? other, string form)
+    {
+        using var node = IndexedNode.New();
+        string query = $"from Users group by {key} select key() as k, count() as n";
+        Define(node, query);
+        string member = key.Replace("array(", "", StringComparison.Ordinal).TrimEnd(')');
+        node.Put("users/1", one is null ? """ "l":[{"v":1.0},{"v":"\u0061"}] """ : $"\"{member}\":{one}");
+        node.Put("users/2", other is null ? """ "l":[{"v":1},{},{"v":"a"}] """ : $"\"{member}\":{other}");
+        node.SettleAll();
+        using var example = new GroupExample(node, query);
+        Assert.Equal([$"\"k\":{form},\"n\":2"], example.Scan().Results);
+        Assert.Equal(example.Scan().Results, example.Ask()!.Value.Results);
+    }
+
     private static void Define(IndexedNode node, string query)
     {
         var definition = AutoReduceDefinition.Of("Users", ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None).Groups!);

@@ -44,6 +44,13 @@ public sealed class ResultRulesTests
     [InlineData("id() nulls last", "1 2 3 4 5 6 7")]
     public void Rules_20_to_23_orders(string order, string found) => Assert.Equal(found, Things.Numbers($"from Things order by {order}"));
 
+    [Theory]
+    [InlineData("from Users select distinct t")]
+    [InlineData("from Users order by n select distinct t")]
+    [InlineData("from Users select distinct *")]
+    public void Results_are_equal_however_their_texts_are_escaped(string query) =>
+        Assert.Single(new ScanExample("""{"t":["a",{"b":"/"}]}""", """{"t":["\u0061",{"\u0062":"\/"}]}""").Ask(query).Results);
+
     [Fact]
     public void Rule_24_a_seed_gives_one_order_and_another_seed_another()
     {

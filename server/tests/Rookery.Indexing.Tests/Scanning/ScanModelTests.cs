@@ -133,7 +133,7 @@ public sealed class ScanModelTests
         {
             if (entry.ValueKind == JsonValueKind.Array)
             {
-                return $"[{string.Join(',', NaiveValue.At(entry, [step]).Select(static value => value.GetRawText()))}]";
+                return $"[{string.Join(',', NaiveValue.At(entry, [step]).Select(WrittenKey))}]";
             }
 
             if (entry.ValueKind != JsonValueKind.Object || !entry.TryGetProperty(step, out entry))
@@ -145,8 +145,14 @@ public sealed class ScanModelTests
         return WrittenKey(entry);
     }
 
-    /// <summary>Texts of keys have one form, too.</summary>
-    private static string WrittenKey(JsonElement json) => json.ValueKind == JsonValueKind.String ? JsonSerializer.Serialize(json.GetString()) : Canonical(json);
+    /// <summary>Texts of keys have one form, too, and so have arrays and objects.</summary>
+    private static string WrittenKey(JsonElement json) => json.ValueKind switch
+    {
+        JsonValueKind.String => JsonSerializer.Serialize(json.GetString()),
+        JsonValueKind.Array => $"[{string.Join(',', json.EnumerateArray().Select(WrittenKey))}]",
+        JsonValueKind.Object => $"{{{string.Join(',', json.EnumerateObject().OrderBy(static member => member.Name, StringComparer.Ordinal).Select(static member => $"{JsonSerializer.Serialize(member.Name)}:{WrittenKey(member.Value)}"))}}}",
+        _ => Canonical(json),
+    };
 
     private static string Canonical(JsonElement json) => json.ValueKind == JsonValueKind.Number
         ? decimal.Parse(json.GetRawText(), NumberStyles.Float, CultureInfo.InvariantCulture).ToString("G29", CultureInfo.InvariantCulture).Replace("-0", "0", StringComparison.Ordinal)

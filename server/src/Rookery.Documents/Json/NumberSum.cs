@@ -1,10 +1,8 @@
 using System.Globalization;
 using System.Numerics;
 using System.Text;
-using Rookery.Documents.Json;
-using Rookery.Indexing.Values;
 
-namespace Rookery.Indexing.Scanning;
+namespace Rookery.Documents.Json;
 
 /// <summary>
 /// A sum that does not depend on the order of what is added: numbers with up to 19 digits before the point and 18 behind it are added exactly, as decimals; others as the doubles next to them, which are added exactly,

@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using System.Text;
 
-namespace Rookery.Indexing.Values;
+namespace Rookery.Documents.Json;
 
 /// <summary>
 /// Numbers as bytes whose order is that of the numbers. They are kept as decimal digits, as JSON writes them, and not as doubles: whole numbers beyond 2^53 stay apart from
