@@ -22,7 +22,7 @@ internal sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
         Definition = definition;
         Fields = StaticRowWriter.FieldsOf(definition);
         _rows = new StaticRowWriter(definition, Fields);
-        _loads = new TrackedLoads(database);
+        _loads = new TrackedLoads(database, definition.LoadedCollections);
         _maps = new MapRunner(definition.CompiledMaps, _loads);
         _reduce = definition.CompiledReduce is { } reduce ? new ReduceRunner(reduce) : null;
     }
@@ -39,7 +39,7 @@ internal sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     /// <inheritdoc/>
     public IReadOnlyList<string> LoadedCollections => Definition.LoadedCollections;
 
-    /// <summary>2: reduce keys have one form. In version 1 the row of a group took that of the document that was indexed first.</summary>
+    /// <summary>2: reduce keys have one form, and documents that are loaded from collections that the map does not name are followed.</summary>
     public int ContentVersion => 2;
 
     /// <inheritdoc/>

@@ -17,7 +17,7 @@ internal sealed class IndexEntry
     private const int KeptParts = 8192;
 
     private readonly List<Part> _parts = [];
-    private readonly List<(int Offset, int Length)> _loaded = [];
+    private readonly List<(int Offset, int Length, bool IsElsewhere)> _loaded = [];
     private byte[] _bytes = new byte[FirstBytes];
     private int _length;
 
@@ -71,15 +71,20 @@ internal sealed class IndexEntry
     }
 
     /// <summary>Notes that a document was loaded, or was not there.</summary>
-    public void AddLoaded(ReadOnlySpan<byte> lowerId)
+    /// <param name="lowerId">Its lower-cased id.</param>
+    /// <param name="isElsewhere">Whether it is in none of the collections that the map names, or was not there: it may come in any.</param>
+    public void AddLoaded(ReadOnlySpan<byte> lowerId, bool isElsewhere)
     {
         lowerId.CopyTo(Room(lowerId.Length));
-        _loaded.Add((_length, lowerId.Length));
+        _loaded.Add((_length, lowerId.Length, isElsewhere));
         _length += lowerId.Length;
     }
 
     /// <summary>The lower-cased id of a document that was loaded.</summary>
     public ReadOnlySpan<byte> Loaded(int position) => _bytes.AsSpan(_loaded[position].Offset, _loaded[position].Length);
+
+    /// <summary>Whether it is in none of the collections that the map names, or was not there.</summary>
+    public bool IsLoadedElsewhere(int position) => _loaded[position].IsElsewhere;
 
     /// <summary>Adds a term; once is as good as twice.</summary>
     /// <param name="field">A number of the index's map.</param>

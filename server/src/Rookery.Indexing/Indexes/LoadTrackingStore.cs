@@ -3,6 +3,11 @@ using Rookery.Indexing.Segments;
 
 namespace Rookery.Indexing.Indexes;
 
+/// <summary>A document that changed or went, and may have been loaded.</summary>
+/// <param name="LowerId">Its lower-cased id.</param>
+/// <param name="IsElsewhere">Whether it is in none of the collections that the map names: then few documents have loaded it.</param>
+internal readonly record struct ChangedLoad(byte[] LowerId, bool IsElsewhere);
+
 /// <summary>
 /// What an index keeps whose map loads documents: beside its entries, which documents each one loaded, so that those which loaded a document that changed are mapped again. Also kept of documents that gave no
 /// entry. What was loaded is durable before the entries are: after a crash it may be ahead, and is fed again with them.
@@ -12,6 +17,9 @@ namespace Rookery.Indexing.Indexes;
 internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) : IIndexStore
 {
     private const int LoadedIds = 0;
+
+    // Of these those that are in no collection that the map names: so changes of all others are looked up among few.
+    private const int LoadedElsewhere = 1;
 
     // By what was loaded: documents that were not applied yet.
     private readonly Dictionary<string, HashSet<string>> _pending = new(StringComparer.Ordinal);
@@ -40,6 +48,11 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
         {
             var id = entry.Loaded(i);
             _loaded.Add(LoadedIds, id);
+            if (entry.IsLoadedElsewhere(i))
+            {
+                _loaded.Add(LoadedElsewhere, id);
+            }
+
             Note(id, lowerId);
         }
 
@@ -92,10 +105,10 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
     }
 
     /// <summary>The documents that loaded one of these when they were last mapped; some of them more than once. Read while it goes on.</summary>
-    /// <param name="loaded">Lower-cased ids.</param>
-    public IEnumerable<byte[]> DependentsOf(IReadOnlyList<byte[]> loaded)
+    /// <param name="loaded">What changed.</param>
+    public IEnumerable<byte[]> DependentsOf(IReadOnlyList<ChangedLoad> loaded)
     {
-        var waiting = loaded.SelectMany(id => _pending.TryGetValue(Encoding.UTF8.GetString(id), out var documents) ? documents : []).Distinct(StringComparer.Ordinal).ToList();
+        var waiting = loaded.SelectMany(changed => _pending.TryGetValue(Encoding.UTF8.GetString(changed.LowerId), out var documents) ? documents : []).Distinct(StringComparer.Ordinal).ToList();
         using var snapshot = loads.OpenSnapshot();
         foreach (string id in waiting)
         {
@@ -104,15 +117,16 @@ internal sealed class LoadTrackingStore(IIndexStore entries, IIndexStore loads) 
 
         foreach (var segment in snapshot.Segments)
         {
-            if (segment.Reader.Field(LoadedIds) is not { } field)
+            if (segment.Reader.Field(LoadedIds) is not { } named)
             {
                 continue;
             }
 
+            var elsewhere = segment.Reader.Field(LoadedElsewhere);
             var documents = segment.Reader.Documents();
-            foreach (byte[] id in loaded)
+            foreach (var (id, isElsewhere) in loaded)
             {
-                for (var postings = field.Postings(id); postings is not null && postings.MoveNext() != EntryCursor.End;)
+                for (var postings = isElsewhere ? elsewhere?.Postings(id) : named.Postings(id); postings is not null && postings.MoveNext() != EntryCursor.End;)
                 {
                     if (segment.Live.IsLive(postings.Current))
                     {

@@ -27,6 +27,20 @@ internal static class LowerNames
     /// <inheritdoc cref="Collection(ReadOnlySpan{byte}, Span{byte})"/>
     public static byte[] Collection(string collection) => Collection(Encoding.UTF8.GetBytes(collection), new byte[RoomBytes]).ToArray();
 
+    /// <summary>Whether a lower-cased name is among others.</summary>
+    public static bool Contains(byte[][] lowerNames, ReadOnlySpan<byte> lowerName)
+    {
+        foreach (byte[] name in lowerNames)
+        {
+            if (lowerName.SequenceEqual(name))
+            {
+                return true;
+            }
+        }
+
+        return false;
+    }
+
     /// <summary>An index.</summary>
     public static string Index(string name) => Ascii.IsValid(name) ? name.ToLowerInvariant() : Encoding.UTF8.GetString(IndexRecord.LowerBytes(name));
 }

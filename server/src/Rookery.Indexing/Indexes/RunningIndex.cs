@@ -25,7 +25,7 @@ internal sealed class RunningIndex : IDisposable
     private readonly TimeProvider _time;
     private readonly byte[][] _lowerCollections;
     private readonly byte[][] _lowerLoaded;
-    private readonly List<byte[]> _changedLoads = [];
+    private readonly List<ChangedLoad> _changedLoads = [];
     private IEnumerator<byte[]>? _dependents;
     private byte[]? _dependent;
     private long _reached;
@@ -155,7 +155,7 @@ internal sealed class RunningIndex : IDisposable
     public bool IsAwaited => _waiters.Least > VisibleEtag;
 
     /// <summary>Whether a document of this collection, lower-cased as <see cref="LowerNames"/> does, is among those that it is of.</summary>
-    public bool Concerns(ReadOnlySpan<byte> lowerCollection) => _lowerCollections.Length == 0 || Contains(_lowerCollections, lowerCollection);
+    public bool Concerns(ReadOnlySpan<byte> lowerCollection) => _lowerCollections.Length == 0 || LowerNames.Contains(_lowerCollections, lowerCollection);
 
     /// <summary>Whether documents that loaded one which changed have to be fed before it goes on.</summary>
     public bool HasDependents => _dependents is not null || _changedLoads.Count > 0;
@@ -196,12 +196,12 @@ internal sealed class RunningIndex : IDisposable
         }
     }
 
-    /// <summary>A document changed or went: those that loaded it are to be fed again, if its collection is one that the map loads from.</summary>
+    /// <summary>A document changed or went: those that loaded it are to be fed again.</summary>
     public void NoteLoaded(ReadOnlySpan<byte> lowerCollection, ReadOnlySpan<byte> lowerId)
     {
-        if (Contains(_lowerLoaded, lowerCollection))
+        if (_lowerLoaded.Length > 0)
         {
-            _changedLoads.Add(lowerId.ToArray());
+            _changedLoads.Add(new ChangedLoad(lowerId.ToArray(), !LowerNames.Contains(_lowerLoaded, lowerCollection)));
         }
     }
 
@@ -415,19 +415,6 @@ internal sealed class RunningIndex : IDisposable
         ForgetDependents();
         Store.Dispose();
         (Map as IDisposable)?.Dispose();
-    }
-
-    private static bool Contains(byte[][] lowerNames, ReadOnlySpan<byte> lowerName)
-    {
-        foreach (byte[] name in lowerNames)
-        {
-            if (lowerName.SequenceEqual(name))
-            {
-                return true;
-            }
-        }
-
-        return false;
     }
 
     private byte[]? NextDependent()

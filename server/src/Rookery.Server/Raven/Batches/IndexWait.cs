@@ -105,5 +105,5 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
     private static bool IsAtRest(IndexStatus status, string name) => status is { IsReplacement: false, State: not IndexState.Normal } && status.Name.Equals(name, StringComparison.OrdinalIgnoreCase);
 
     private static bool Concerns(IndexStatus status, IReadOnlyList<string>? collections) => status is { IsReplacement: false, State: IndexState.Normal }
-        && (collections is null || status.Collections.Count == 0 || status.Collections.Concat(status.LoadedCollections).Intersect(collections, StringComparer.OrdinalIgnoreCase).Any());
+        && (collections is null || status.Collections.Count == 0 || status.LoadedCollections.Contains(AutoIndexDefinition.AllDocuments, StringComparer.Ordinal) || status.Collections.Concat(status.LoadedCollections).Intersect(collections, StringComparer.OrdinalIgnoreCase).Any());
 }
