@@ -47,6 +47,13 @@ async function show(base, hash, { width = 1280, height = 800, colorScheme = "lig
   return page
 }
 
+async function waitUntil(holds, what) {
+  for (const deadline = performance.now() + Patience; !holds();) {
+    if (performance.now() > deadline) throw new Error(`It did not come to pass: ${what}`)
+    await new Promise(done => setTimeout(done, 20))
+  }
+}
+
 const change = (base, name) => fetch(`${base}/mock/scenario?name=${name}`, { method: "POST" })
 const overflow = page => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
 
@@ -159,6 +166,25 @@ test("A kiosk's token goes from the address, and opens figures only", async () =
   await page.evaluate(() => { location.hash = "#/cluster" })
   await page.getByText("Your token does not open this page.").waitFor()
   await page.close()
+})
+
+test("Who leaves a page ends what it asked for", async () => {
+  for (const [hash, asked] of [["#/", "/dashboard/history"], ["#/node/C", "/dashboard/slow"], ["#/io", "/debug/io"], ["#/logs", "/admin/logs"], ["#/cluster/access", "/admin/access"],
+    ["#/documents/shop", "/databases/shop"], ["#/query/shop", "/databases/shop"], ["#/indexes/shop", "/databases/shop"]]) {
+    const page = await show(open, "#/settings")
+    await page.getByRole("table").waitFor()
+    const [waiting, left] = [new Set(), []]
+    // Held, so that each is still under way when the page is left.
+    await page.route(url => url.pathname.startsWith(asked), route => { waiting.add(route.request()) })
+    page.on("requestfailed", request => { if (waiting.delete(request)) left.push(request.failure().errorText) })
+    const begins = page.waitForRequest(request => new URL(request.url()).pathname.startsWith(asked))
+    await page.evaluate(to => { location.hash = to }, hash)
+    await begins
+    await page.evaluate(() => { location.hash = "#/settings" })
+    await page.getByRole("table").waitFor()
+    await waitUntil(() => left.length > 0 && waiting.size === 0, `${hash} is left`)
+    await page.close()
+  }
 })
 
 test("No page wrote an error or asked another machine", () => assert.deepEqual(wrong, []))

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { count } from "../shell/format"
+import { useLeaving } from "../shell/leaving"
 import { Button, Confirm, Dialog, Empty, ErrorSentence, Field, LinkButton, Panel, Table, toast, useAsked } from "../shell/parts"
 import { ask } from "../shell/request"
 import { hrefOf } from "../shell/route"
@@ -106,6 +107,7 @@ export function DatabasesPanel() {
 function CreateDatabase({ taken, onClose }: { taken: string[]; onClose: () => void }) {
   const name = useSignal("")
   const trouble = useSignal<unknown>(null)
+  const leaving = useLeaving()
   const wanted = name.value.trim()
   const problem =
     databaseNameProblem(wanted) ?? (taken.some((one) => one.toLowerCase() === wanted.toLowerCase()) ? "There is one of this name." : null)
@@ -113,8 +115,9 @@ function CreateDatabase({ taken, onClose }: { taken: string[]; onClose: () => vo
     if (wanted === "" || problem) return
     try {
       await ask(`/admin/databases?${new URLSearchParams({ name: wanted })}`, { method: "PUT", body: { DatabaseName: wanted } })
+      const isHere = !leaving.aborted
       onClose()
-      location.hash = hrefOf("documents", wanted)
+      if (isHere) location.hash = hrefOf("documents", wanted)
     } catch (failure) {
       trouble.value = failure
     }

@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useMemo, useRef } from "preact/hooks"
 import { bytes } from "../shell/format"
+import { useLeaving } from "../shell/leaving"
 import { Button, ErrorSentence, Field, LinkButton, Tag, toast } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
 import { may } from "../shell/session"
@@ -63,9 +64,11 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
       offerDraft(address, stored?.id ?? "The new document", { text: text.value, changeVector: base.current })
   }
   useEffect(() => () => leave.current(), [])
+  const leaving = useLeaving()
 
   /** Shows what is stored now, as the page of that document. */
   const show = async (storedId: string) => {
+    if (leaving.aborted) return
     if (isNew) {
       isDone.current = true
       location.hash = hrefOf("document", database, storedId)
@@ -119,7 +122,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
 
     isDone.current = true
     const list = stored.collection === "@empty" ? hrefOf("documents", database) : hrefOf("documents", database, stored.collection)
-    location.hash = list
+    if (!leaving.aborted) location.hash = list
     toast(`${stored.id} is deleted.`, {
       undo: async () => {
         await putBack(database, [stored])

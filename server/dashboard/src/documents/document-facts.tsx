@@ -80,8 +80,9 @@ function Links({ database, text, isGood }: { database: string; text: string; isG
   const ids = links.map((link) => link.id).join("\n")
   useEffect(() => {
     if (ids === "") return
+    const leaving = new AbortController()
     const timer = setTimeout(() => {
-      existing(database, ids.split("\n")).then(
+      existing(database, ids.split("\n"), leaving.signal).then(
         (found) => {
           known.value = found
         },
@@ -90,7 +91,10 @@ function Links({ database, text, isGood }: { database: string; text: string; isG
         },
       )
     }, CheckMilliseconds)
-    return () => clearTimeout(timer)
+    return () => {
+      clearTimeout(timer)
+      leaving.abort()
+    }
   }, [ids])
   if (links.length === 0) return null
   return (

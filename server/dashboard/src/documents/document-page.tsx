@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
+import { useLeaving } from "../shell/leaving"
 import { Empty, ErrorSentence, LinkButton } from "../shell/parts"
 import { hrefOf, route } from "../shell/route"
 import { may } from "../shell/session"
@@ -28,12 +29,13 @@ export function DocumentPage() {
 function Stored({ database, id }: { database: string; id: string }) {
   const found = useSignal<StoredDocument | null | undefined>(undefined)
   const trouble = useSignal<unknown>(null)
+  const leaving = useLeaving()
   const read = async () => {
     trouble.value = null
     try {
-      found.value = await fetchDocument(database, id)
+      found.value = await fetchDocument(database, id, leaving)
     } catch (failure) {
-      trouble.value = failure
+      if (!leaving.aborted) trouble.value = failure
     }
   }
   // Who comes while nobody leads learns that only after his first question. What is open already stays.

@@ -37,9 +37,9 @@ export interface CollectionStatistics {
 }
 
 /** A document as it is now; null when there is none. */
-export async function fetchDocument(database: string, id: string): Promise<StoredDocument | null> {
+export async function fetchDocument(database: string, id: string, signal?: AbortSignal): Promise<StoredDocument | null> {
   try {
-    const response = await send(readOf(database, "docs", { id }))
+    const response = await send(readOf(database, "docs", { id }), signal ? { signal } : {})
     return documentsOf(await response.text())[0] ?? null
   } catch (failure) {
     if (failure instanceof Refusal && failure.status === 404) return null
@@ -55,12 +55,12 @@ export async function fetchDocuments(database: string, ids: string[]): Promise<S
 }
 
 /** Which of these ids are documents, lower-cased: ids have no case. */
-export async function existing(database: string, ids: string[]): Promise<Set<string>> {
+export async function existing(database: string, ids: string[], signal: AbortSignal): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   // One id alone that is missing is answered with 404, which a browser writes down as an error: it is asked for twice.
   const { Results } = await ask<{ Results: ({ "@metadata": { "@id": string } } | null)[] }>(
     readOf(database, "docs", { metadataOnly: "true" }),
-    { method: "POST", body: { Ids: ids.length === 1 ? [...ids, ...ids] : ids } },
+    { method: "POST", body: { Ids: ids.length === 1 ? [...ids, ...ids] : ids }, signal },
   )
   return new Set(Results.flatMap((result) => result?.["@metadata"]["@id"].toLowerCase() ?? []))
 }

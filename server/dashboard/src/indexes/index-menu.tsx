@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { pathOf } from "../documents/store"
+import { useLeaving } from "../shell/leaving"
 import { Button, Confirm, sentenceOf, toast } from "../shell/parts"
 import { ask } from "../shell/request"
 import { hrefOf } from "../shell/route"
@@ -17,6 +18,7 @@ interface IndexMenuProps {
 /** What can be done with an index. Pausing and resetting are this node's alone; the rest holds on all members. */
 export function IndexMenu({ database, index, refresh, isBrief = false }: IndexMenuProps) {
   const asking = useSignal<"reset" | "delete" | null>(null)
+  const leaving = useLeaving()
   const { Name } = index
   const post = async (route: string, body?: unknown) => {
     try {
@@ -131,7 +133,7 @@ export function IndexMenu({ database, index, refresh, isBrief = false }: IndexMe
           onConfirm={async () => {
             await ask(pathOf(database, "indexes", { name: Name }), { method: "DELETE" })
             toast(`The index ${Name} is deleted.`)
-            location.hash = hrefOf("indexes", database)
+            if (!leaving.aborted) location.hash = hrefOf("indexes", database)
             await refresh()
           }}
           onClose={close}

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { type CollectionStatistics, readOf } from "../documents/store"
+import { useLeaving } from "../shell/leaving"
 import { Button, ErrorSentence, Panel, useAsked } from "../shell/parts"
 import { hrefOf } from "../shell/route"
 import { type IndexDefinition, Templates } from "./definition"
@@ -9,6 +10,7 @@ import { DefinitionEditor } from "./definition-editor"
 export function NewIndex({ database }: { database: string }) {
   const statistics = useAsked<CollectionStatistics>(readOf(database, "collections/stats/detailed"))
   const collections = Object.keys(statistics.data.value?.Collections ?? {}).filter((name) => !name.startsWith("@"))
+  const leaving = useLeaving()
   const collection = useSignal("")
   const chosen = useSignal<IndexDefinition | null>(null)
   const from = collection.value || (collections[0] ?? "Users")
@@ -20,7 +22,7 @@ export function NewIndex({ database }: { database: string }) {
           definition={chosen.value}
           isNew
           onStored={(name) => {
-            location.hash = hrefOf("indexes", database, name)
+            if (!leaving.aborted) location.hash = hrefOf("indexes", database, name)
           }}
         />
       </Panel>

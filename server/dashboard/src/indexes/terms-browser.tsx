@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks"
 import { readOf } from "../documents/store"
 import { nameInRql, textInRql } from "../query/rql-text"
 import { count } from "../shell/format"
+import { useLeaving } from "../shell/leaving"
 import { Button, Empty, ErrorSentence, Field } from "../shell/parts"
 import { ask } from "../shell/request"
 import { hrefOf } from "../shell/route"
@@ -20,6 +21,8 @@ export function TermsBrowser({ database, definition }: { database: string; defin
   const trouble = useSignal<unknown>(null)
   const asked = useRef(0)
 
+  const leaving = useLeaving()
+
   const read = async (after: string, before: string[]) => {
     if (field.value.trim() === "") return
     const turn = ++asked.current
@@ -31,13 +34,14 @@ export function TermsBrowser({ database, definition }: { database: string; defin
           fromValue: after === "" ? undefined : after,
           pageSize: PageSize,
         }),
+        { signal: leaving },
       )
       if (turn !== asked.current) return
       terms.value = [...before, ...answer.Terms]
       isWhole.value = answer.Terms.length < PageSize
       trouble.value = null
     } catch (failure) {
-      if (turn !== asked.current) return
+      if (turn !== asked.current || leaving.aborted) return
       terms.value = null
       trouble.value = failure
     }

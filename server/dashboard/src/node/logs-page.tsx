@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import { moment } from "../shell/format"
+import { useLeaving } from "../shell/leaving"
 import { Button, Empty, ErrorSentence, Field } from "../shell/parts"
 import { ask } from "../shell/request"
 import { chosenNode, NodeField } from "./node-field"
@@ -31,6 +32,7 @@ function Logs({ node }: { node: string }) {
   const least = useSignal("information")
   const wanted = useSignal("")
   const list = useRef<HTMLOListElement>(null)
+  const leaving = useLeaving()
   const read = async () => {
     const after = lines.value?.at(-1)?.Sequence
     try {
@@ -39,14 +41,14 @@ function Logs({ node }: { node: string }) {
         ...(after === undefined ? {} : { after: String(after) }),
         limit: String(MostKept),
       })
-      const { Lines } = await ask<{ Lines: LogLine[] }>(`/admin/logs?${query}`)
+      const { Lines } = await ask<{ Lines: LogLine[] }>(`/admin/logs?${query}`, { signal: leaving })
       // A node that restarted counts from the beginning again.
       const last = Lines.at(-1)
       const isAnew = after !== undefined && last !== undefined && last.Sequence <= after
       if (Lines.length > 0 || lines.value === null) lines.value = [...(isAnew ? [] : (lines.value ?? [])), ...Lines].slice(-MostKept)
       trouble.value = null
     } catch (failure) {
-      trouble.value = failure
+      if (!leaving.aborted) trouble.value = failure
     }
   }
   useEffect(() => {

@@ -62,8 +62,8 @@ export async function askQuery(database: string, question: Question, signal?: Ab
   return { ...answerOf(text), milliseconds: performance.now() - begun }
 }
 
-export async function askPlan(database: string, question: Question): Promise<Plan> {
-  const response = await send(readOf(database, "queries", { debug: "explain" }), { method: "POST", body: bodyOf(question) })
+export async function askPlan(database: string, question: Question, signal: AbortSignal): Promise<Plan> {
+  const response = await send(readOf(database, "queries", { debug: "explain" }), { method: "POST", body: bodyOf(question), signal })
   return (await response.json()) as Plan
 }
 

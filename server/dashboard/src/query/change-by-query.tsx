@@ -46,16 +46,18 @@ export function ChangeByQuery({ database, kind, text, parameters, onClose }: Cha
     trouble.value = null
     if (kind === null) return
     const query = withoutUpdate(text)
-    askQuery(database, { text: query, parameters, start: 0, pageSize: Named, waitSeconds: PatienceSeconds }).then(
+    const leaving = new AbortController()
+    askQuery(database, { text: query, parameters, start: 0, pageSize: Named, waitSeconds: PatienceSeconds }, leaving.signal).then(
       (answer) => {
         const limit = limitOf(query)
         const left = limit ? Math.min(Math.max(answer.total - limit.skip, 0), limit.take) : answer.total
         preview.value = { count: left, ids: answer.results.map((node) => documentOf(answer.text, node).id) }
       },
       (failure) => {
-        trouble.value = failure
+        if (!leaving.signal.aborted) trouble.value = failure
       },
     )
+    return () => leaving.abort()
   }, [kind])
 
   const start = async (what: "delete" | "patch") => {
@@ -127,11 +129,11 @@ function OperationPanel({ database, running, onClose }: { database: string; runn
   const trouble = useSignal<unknown>(null)
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
-    let isLeft = false
+    const leaving = new AbortController()
     const look = async () => {
       try {
-        const now = await ask<OperationState>(pathOf(database, "operations/state", { id: running.id }))
-        if (isLeft) return
+        const now = await ask<OperationState>(pathOf(database, "operations/state", { id: running.id }), { signal: leaving.signal })
+        if (leaving.signal.aborted) return
         state.value = now
         trouble.value = null
         if (now.Status !== "InProgress") {
@@ -139,10 +141,11 @@ function OperationPanel({ database, running, onClose }: { database: string; runn
           return
         }
       } catch (failure) {
+        if (leaving.signal.aborted) return
         trouble.value = failure
       }
 
-      if (!isLeft) timer = setTimeout(look, AskAgainMilliseconds)
+      if (!leaving.signal.aborted) timer = setTimeout(look, AskAgainMilliseconds)
     }
     const tell = (now: OperationState) => {
       const done = `${documents(now.Progress.Processed)} ${running.kind === "delete" ? "deleted" : "patched"}.`
@@ -152,7 +155,7 @@ function OperationPanel({ database, running, onClose }: { database: string; runn
     }
     void look()
     return () => {
-      isLeft = true
+      leaving.abort()
       clearTimeout(timer)
     }
   }, [])

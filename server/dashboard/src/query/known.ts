@@ -25,15 +25,18 @@ export function useKnown(database: string, text: string): Known {
     const from = collection ?? (wanted === null && /@all_docs/.test(text) ? "@all_docs" : undefined)
     const key = `${database}/${from}`
     if (from === undefined || seen.peek().has(key)) return
+    const leaving = new AbortController()
     seen.value = new Map(seen.peek()).set(key, [])
-    askQuery(database, { text: `from ${nameInRql(from)}`, parameters: "", start: 0, pageSize: SampleSize }).then(
+    askQuery(database, { text: `from ${nameInRql(from)}`, parameters: "", start: 0, pageSize: SampleSize }, leaving.signal).then(
       (answer) => {
         seen.value = new Map(seen.peek()).set(key, fieldsOf(answer.results))
       },
       () => {
-        // Completion is a convenience; the query itself says what is wrong.
+        // Completion is a convenience; the query itself says what is wrong. What was left is asked for again.
+        if (leaving.signal.aborted) seen.value = new Map([...seen.peek()].filter(([other]) => other !== key))
       },
     )
+    return () => leaving.abort()
   }, [database, collection, wanted])
 
   const definitions = indexes.data.value?.Results ?? []

@@ -5,6 +5,7 @@ import { highlightJson } from "../documents/highlight"
 import { parseJson } from "../documents/json-text"
 import { pathOf } from "../documents/store"
 import { count } from "../shell/format"
+import { useLeaving } from "../shell/leaving"
 import { Button, Copyable, ErrorSentence, Panel } from "../shell/parts"
 import { Refusal } from "../shell/request"
 import { hrefOf, route } from "../shell/route"
@@ -39,6 +40,7 @@ export function QueryConsole({ database }: { database: string }) {
   const running = useSignal<AbortController | null>(null)
   const change = useSignal<"delete" | "patch" | null>(null)
   const ran = useRef<string | null>(null)
+  const leaving = useLeaving()
   const known = useKnown(database, text.value.length > LongestHelped ? "" : text.value)
 
   const isTooLong = text.value.length > LongestQuery
@@ -91,9 +93,10 @@ export function QueryConsole({ database }: { database: string }) {
   const explain = async () => {
     const of = { text: text.value, parameters: parameters.value }
     try {
-      plan.value = await askPlan(database, of)
+      plan.value = await askPlan(database, of, leaving)
       trouble.value = null
     } catch (failure) {
+      if (leaving.aborted) return
       plan.value = null
       fail(failure, of)
     }

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
-import { ask } from "./request"
+import { ask, isAbort } from "./request"
 
 export interface Asked<T> {
   /** The newest answer; it stays while a later question fails. */
@@ -17,25 +17,33 @@ export function useAsked<T>(path: string | null, everySeconds?: number): Asked<T
   if (current.current !== path) data.value = undefined
   current.current = path
 
+  const leaving = useRef<AbortController | undefined>(undefined)
+
   const refresh = async () => {
     if (path === null) return
     try {
-      const answer = await ask<T>(path)
+      const answer = await ask<T>(path, leaving.current ? { signal: leaving.current.signal } : {})
       if (current.current !== path) return
       data.value = answer
       trouble.value = null
     } catch (failure) {
-      if (current.current === path) trouble.value = failure
+      if (current.current === path && !isAbort(failure)) trouble.value = failure
     }
   }
 
   useEffect(() => {
+    const control = new AbortController()
+    leaving.current = control
     void refresh()
-    if (!everySeconds) return
-    const timer = setInterval(() => {
-      if (!document.hidden) void refresh()
-    }, everySeconds * 1000)
-    return () => clearInterval(timer)
+    const timer = everySeconds
+      ? setInterval(() => {
+          if (!document.hidden) void refresh()
+        }, everySeconds * 1000)
+      : undefined
+    return () => {
+      clearInterval(timer)
+      control.abort()
+    }
   }, [path, everySeconds])
   return { data, trouble, refresh }
 }

@@ -32,7 +32,7 @@ export function useHistory(
   const trouble = useSignal<unknown>(null)
   const key = `${tags.join()} ${names.join()} ${seconds} ${to ?? ""}`
   useEffect(() => {
-    let isCurrent = true
+    const leaving = new AbortController()
     const load = async () => {
       if (document.hidden || tags.length === 0) return
       const end = to ?? nowSeconds()
@@ -42,15 +42,16 @@ export function useHistory(
           tags.map((tag) =>
             ask<Answer>(
               `/dashboard/history?node=${encodeURIComponent(tag)}&from=${from}${to ? `&to=${Math.ceil(to)}` : ""}&points=${MostPoints}&columns=${names.join()}`,
+              { signal: leaving.signal },
             ),
           ),
         )
-        if (!isCurrent) return
+        if (leaving.signal.aborted) return
         table.value = align(answers, from, end, seconds)
         history.value = shown(table.value)
         trouble.value = null
       } catch (failure) {
-        if (isCurrent) trouble.value = failure
+        if (!leaving.signal.aborted) trouble.value = failure
       }
     }
     void load()
@@ -59,7 +60,7 @@ export function useHistory(
     const back = () => void load()
     document.addEventListener("visibilitychange", back)
     return () => {
-      isCurrent = false
+      leaving.abort()
       clearInterval(timer)
       document.removeEventListener("visibilitychange", back)
     }

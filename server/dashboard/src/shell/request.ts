@@ -44,13 +44,18 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
       ...(signal ? { signal } : {}),
     })
   } catch (failure) {
-    if (failure instanceof DOMException && failure.name === "AbortError") throw failure
+    if (isAbort(failure)) throw failure
     throw new Refusal(0, "This node does not answer.")
   }
 
   if (response.status === 401) whenUnknown()
   if (!response.ok) throw new Refusal(response.status, await sentenceOf(response))
   return response
+}
+
+/** Whether a question failed because nobody wants its answer any more. */
+export function isAbort(failure: unknown): boolean {
+  return failure instanceof DOMException && failure.name === "AbortError"
 }
 
 async function sentenceOf(response: Response): Promise<string> {

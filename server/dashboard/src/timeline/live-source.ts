@@ -28,7 +28,7 @@ export class LiveSource {
   private since = 0
   private timer: ReturnType<typeof setTimeout> | undefined
   private isAsking = false
-  private isStopped = false
+  private readonly leaving = new AbortController()
   private hasSlowOfOthers = false
   private readonly knownHistory = new Intervals()
   private historyRefusedUntil = 0
@@ -41,8 +41,12 @@ export class LiveSource {
   }
 
   stop(): void {
-    this.isStopped = true
+    this.leaving.abort()
     clearTimeout(this.timer)
+  }
+
+  private get isStopped(): boolean {
+    return this.leaving.signal.aborted
   }
 
   /** Fetches what a view lacks, one thing at a time. */
@@ -65,6 +69,7 @@ export class LiveSource {
         await this.pollOnce()
         this.trouble.value = ""
       } catch (failure) {
+        if (this.isStopped) return
         wait = RetryMilliseconds
         this.trouble.value = failure instanceof Error ? failure.message : String(failure)
         await this.askWhoSawIt()
@@ -106,8 +111,12 @@ export class LiveSource {
     }
   }
 
+  private ask<T>(path: string): Promise<T> {
+    return ask<T>(path, { signal: this.leaving.signal })
+  }
+
   private async askIo(query: string): Promise<IoAnswer> {
-    const answer = await ask<IoAnswer>(`/debug/io?node=${encodeURIComponent(this.store.tag)}&${query}`)
+    const answer = await this.ask<IoAnswer>(`/debug/io?node=${encodeURIComponent(this.store.tag)}&${query}`)
     if (answer.Node !== this.store.tag) {
       throw new Refusal(
         0,
@@ -156,7 +165,7 @@ export class LiveSource {
     if (Date.now() < this.historyRefusedUntil) return false
     try {
       const query = `node=${encodeURIComponent(this.store.tag)}&from=${Math.floor(from / Micro)}&to=${Math.ceil(to / Micro)}&points=${HistoryPoints}`
-      this.store.lines.replace(samplesOf(await ask<History>(`/dashboard/history?${query}`)))
+      this.store.lines.replace(samplesOf(await this.ask<History>(`/dashboard/history?${query}`)))
       return true
     } catch {
       // Latency and temperature stay unknown for a while: the lanes are there without them.
@@ -169,7 +178,7 @@ export class LiveSource {
   private async askWhoSawIt(): Promise<void> {
     if (this.hasSlowOfOthers) return
     try {
-      const slow = await ask<Rows>(`/dashboard/slow?node=${encodeURIComponent(this.store.tag)}`)
+      const slow = await this.ask<Rows>(`/dashboard/slow?node=${encodeURIComponent(this.store.tag)}`)
       this.hasSlowOfOthers = true
       this.store.addSlowEvents(slow)
       const now = Date.now() * 1000

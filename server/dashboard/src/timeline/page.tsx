@@ -1,5 +1,6 @@
 import { signal, useComputed, useSignal, useSignalEffect } from "@preact/signals"
-import { useEffect, useRef } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
+import { bytes } from "../shell/format"
 import { live } from "../shell/live"
 import { Button, ErrorSentence } from "../shell/parts"
 import { route } from "../shell/route"
@@ -94,7 +95,8 @@ export function TimelinePage() {
     stage.isFollowing.value = false
     stage.go({ from: at - span / 2, span: Math.min(WidestMicroseconds, Math.max(NarrowestMicroseconds, span)) }, false)
   })
-  useEffect(() => {
+  // Not useEffect, which ends only after the next frame: in that one the drawings would find no page any more.
+  useLayoutEffect(() => {
     stage.settled = look
     return () => {
       stage.stop()
@@ -116,7 +118,7 @@ export function TimelinePage() {
     trouble.value = null
     for (const file of chosen) {
       try {
-        if (file.size > MostFileBytes) throw new Error(`It has ${Math.round(file.size / 1024 / 1024)} MiB; this page takes 256.`)
+        if (file.size > MostFileBytes) throw new Error(`It has ${bytes(file.size)}; this page takes ${bytes(MostFileBytes)}.`)
         const read = fromFile(await file.text()).map((store) => ({ store, fileName: file.name }))
         files.value = [...files.value, ...read]
         for (const { store } of read) stage.noticed(store.oldest, store.newest)

@@ -41,6 +41,7 @@ export class Stage {
   private oldest = Number.POSITIVE_INFINITY
   private newest = Number.NEGATIVE_INFINITY
   private isStill = false
+  private isStopped = false
   private readonly stops: (() => void)[] = []
 
   constructor() {
@@ -72,7 +73,9 @@ export class Stage {
     )
   }
 
+  /** The page is left: whoever still tells of something draws nothing any more. */
   stop(): void {
+    this.isStopped = true
     for (const stop of this.stops) stop()
     cancelAnimationFrame(this.frame)
     clearTimeout(this.timer)
@@ -165,7 +168,7 @@ export class Stage {
 
   /** Draws in the next frame, once. */
   request(): void {
-    if (this.frame === 0 && !document.hidden) this.frame = requestAnimationFrame(this.draw)
+    if (this.frame === 0 && !document.hidden && !this.isStopped) this.frame = requestAnimationFrame(this.draw)
   }
 
   private get goalView(): View {

@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest"
+import { LiveSource } from "../src/timeline/live-source"
+import { NodeStore } from "../src/timeline/node-store"
+import { Stage } from "../src/timeline/stage"
+
+const frames: (() => void)[] = []
+
+beforeEach(() => {
+  frames.length = 0
+  vi.useFakeTimers()
+  vi.stubGlobal("document", { hidden: false, documentElement: {}, addEventListener: () => {}, removeEventListener: () => {} })
+  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }))
+  vi.stubGlobal(
+    "MutationObserver",
+    class {
+      observe() {}
+      disconnect() {}
+    },
+  )
+  vi.stubGlobal("requestAnimationFrame", (draw: () => void) => frames.push(draw))
+  vi.stubGlobal("cancelAnimationFrame", (frame: number) => frames.splice(frame - 1, 1))
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+describe("Leaving the timeline", () => {
+  it("draws nothing any more, whoever tells of something later", () => {
+    // Nothing waits to be drawn when it is left.
+    const page = document as unknown as { hidden: boolean }
+    page.hidden = true
+    const stage = new Stage()
+    page.hidden = false
+    stage.stop()
+    expect(frames).toHaveLength(0)
+    stage.noticed(1, 2, 3)
+    stage.request()
+    stage.go({ from: 0, span: 1 }, true)
+    expect(frames).toHaveLength(0)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it("ends the question that is on its way, and asks no other", async () => {
+    const asked: AbortSignal[] = []
+    vi.stubGlobal("fetch", (_: string, { signal }: { signal: AbortSignal }) => {
+      asked.push(signal)
+      return new Promise((_, refuse) => signal.addEventListener("abort", () => refuse(new DOMException("left", "AbortError"))))
+    })
+    const changed = vi.fn()
+    const source = new LiveSource(new NodeStore("A", ""), changed)
+    expect(asked.map((signal) => signal.aborted)).toEqual([false])
+    source.stop()
+    await vi.runAllTimersAsync()
+    expect(asked.map((signal) => signal.aborted)).toEqual([true])
+    expect([source.trouble.value, changed.mock.calls.length, vi.getTimerCount()]).toEqual(["", 0, 0])
+  })
+})
