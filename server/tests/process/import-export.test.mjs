@@ -1,12 +1,14 @@
 // Documents brought in and out by `rookery import` and `rookery export`, in each form, with what goes wrong on the way.
 import assert from "node:assert/strict"
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { text } from "node:stream/consumers"
 import { test } from "node:test"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { command, environmentAt, Terminal } from "./commands.mjs"
-import { NodeProcess, temporaryDirectory } from "./node-process.mjs"
+import { executable, NodeProcess, temporaryDirectory, until } from "./node-process.mjs"
 
 async function setUp(t) {
   const directory = temporaryDirectory(t)
@@ -47,6 +49,48 @@ test("Good lines are stored, each bad one is named by its line, and the end says
   }
 
   assert.equal((await rookery("import", "fishes", file)).code, 66)
+})
+
+test("An array, and JSON over several lines, is imported as lines are", async t => {
+  const { rookery, write, count, env } = await setUp(t)
+  const documents = Array.from({ length: 20_000 }, (_, n) => ({ n, name: `rook ${n}`, "@metadata": { "@id": `rooks/${n}`, "@collection": "Rooks" } }))
+  const array = await rookery("import", ".", write("rooks.json", JSON.stringify(documents, null, 2)))
+  assert.equal(array.code, 0, array.stderr)
+  assert.match(array.stderr, /^20,000 documents were stored\.\n$/)
+  const pretty = documents.slice(0, 3).map(one => JSON.stringify({ ...one, "@metadata": { "@id": `more/${one.n}` } }, null, 2)).join("\n")
+  const piped = await command(["import", ".", "-", "--json"], { env, input: gzipSync(pretty) })
+  assert.deepEqual(JSON.parse(piped.stdout), { Records: 3, Stored: 3, Bad: 0 })
+  const bad = await rookery("import", ".", write("bad.json", '[{"@metadata":{"@id":"a/1"}},7,{"@metadata":{"@id":"a/2"}}]'))
+  assert.equal(bad.code, 65)
+  assert.match(bad.stderr, /^Not stored: document 2: .*\n2 documents were stored, 1 was not\.\n$/)
+  assert.equal((await rookery("import", ".", write("cut.json", '[{"@metadata":{"@id":"a/3"}},{"n":'))).code, 65)
+  assert.equal(await count(), 20_006)
+})
+
+test("An import and an export that are interrupted say how to go on", async t => {
+  const { rookery, write, count, env } = await setUp(t)
+  const file = write("many.ndjson", Array.from({ length: 300_000 }, (_, n) => `{"n":${n},"note":"${"x".repeat(80)}"}\n`).join(""))
+  const interrupted = new Terminal(`$rookery import . ${file}; echo "code $?"`, { env })
+  await interrupted.shows(/[1-9][\d,]* documents, /)
+  interrupted.type("\u0003")
+  await interrupted.shows(/Interrupted\. [1-9][\d,]* documents were stored\. Give the same command with --resume to go on behind them, or with --restart to begin anew\.\r\ncode 130/)
+  const resumed = await rookery("import", ".", file, "--resume")
+  assert.equal(resumed.code, 0, resumed.stderr)
+  assert.equal(await count(), 300_000)
+
+  // Whoever reads nothing keeps it under way.
+  const held = spawn(executable, ["export", "."], { env, stdio: ["ignore", "pipe", "pipe"] })
+  const said = text(held.stderr)
+  await once(held.stdout, "readable")
+  held.kill("SIGTERM")
+  assert.deepEqual(await once(held, "exit"), [143, null])
+  assert.match(await said, /^Interrupted\. [\d,]+ of about 300,000 documents came, and what was written is not whole\. An export cannot be gone on with: give the same command again\.\n$/)
+  const old = write("old", "as it was")
+  const toFile = await command(["export", ".", "--to", old, "--replace"], { env, onStart: child => until(() => existsSync(`${old}.part`)).then(() => child.kill("SIGTERM")) })
+  assert.equal(toFile.code, 143)
+  assert.match(toFile.stderr, /old is as it was/)
+  assert.equal(readFileSync(old, "utf8"), "as it was")
+  assert.ok(!existsSync(`${old}.part`))
 })
 
 test("A table becomes documents: quoted fields, ids of a column, types kept as text or read", async t => {

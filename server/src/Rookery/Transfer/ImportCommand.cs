@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Security.Cryptography;
 using Rookery.Access;
+using Rookery.Disk;
 using Rookery.Terminal;
 
 namespace Rookery.Transfer;
@@ -9,13 +10,14 @@ namespace Rookery.Transfer;
 internal static class ImportCommand
 {
     private const string Lines = "ndjson";
+    private const string Json = "json";
     private const string Rows = "csv";
     private const string Dump = "ravendbdump";
 
     public static Command Create()
     {
         var options = new Options();
-        var command = options.Address.AddTo(new Command("import", "Store the documents of a file: one JSON object a line, a table (.csv), or a dump of RavenDB's (.ravendbdump); packed or not.")
+        var command = options.Address.AddTo(new Command("import", "Store the documents of a file: JSON objects, one a line, one behind the other or in an array, a table (.csv), or a dump of RavenDB's (.ravendbdump); packed or not.")
         {
             options.Database, options.File, options.Format, options.Collection, options.IdColumn, options.Infers, options.Separator, options.Resumes, options.Restarts,
         });
@@ -93,7 +95,8 @@ internal static class ImportCommand
     {
         Rows => new CsvSource(CsvSource.TextOf(input.Stream), order.Csv!),
         Dump => new DumpSource(input.Bytes),
-        _ => new NdjsonSource(input.Bytes),
+        Lines when !JsonSource.IsOne(input.Bytes) => new NdjsonSource(input.Bytes),
+        _ => new JsonSource(input.Bytes),
     };
 
     /// <summary>A new beginning, or, with --resume, where the last one came to.</summary>
@@ -220,7 +223,7 @@ internal static class ImportCommand
 
         public Argument<string> File { get; } = new("FILE") { Description = "The file; - is stdin. gzip and Zstandard are unpacked." };
 
-        public Option<string?> Format { get; } = new("--format") { Description = "ndjson, csv or ravendbdump [default: by the file's name, without .gz; ndjson].", HelpName = "FORMAT" };
+        public Option<string?> Format { get; } = new("--format") { Description = "ndjson, json, csv or ravendbdump [default: by the file's name, without .gz, and by how it begins].", HelpName = "FORMAT" };
 
         public Option<string?> Collection { get; } = new("--collection") { Description = "The collection of a table's documents; needed for csv.", HelpName = "NAME" };
 
@@ -239,9 +242,9 @@ internal static class ImportCommand
             string file = parsed.GetValue(File)!;
             string name = Path.GetFileName(file) is var whole && whole.EndsWith(".gz", StringComparison.OrdinalIgnoreCase) ? whole[..^3] : whole;
             string format = parsed.GetValue(Format) ?? (name.EndsWith(".csv", StringComparison.OrdinalIgnoreCase) ? Rows : name.EndsWith(".ravendbdump", StringComparison.OrdinalIgnoreCase) ? Dump : Lines);
-            if (format is not (Lines or Rows or Dump))
+            if (format is not (Lines or Json or Rows or Dump))
             {
-                throw new AdminException($"There is no format \"{format}\"; there are {Lines}, {Rows} and {Dump}.", ExitCode.Configuration);
+                throw new AdminException($"There is no format \"{format}\"; there are {Lines}, {Json}, {Rows} and {Dump}.", ExitCode.Configuration);
             }
 
             if (parsed.GetValue(Resumes) && parsed.GetValue(Restarts))

@@ -9,7 +9,7 @@ internal sealed class JsonElements(ByteSource bytes)
 {
     private const int DeepestLevel = 512;
 
-    private static readonly JsonReaderOptions Reading = new() { MaxDepth = DeepestLevel };
+    internal static readonly JsonReaderOptions Reading = new() { MaxDepth = DeepestLevel };
 
     private int _taken;
 
@@ -18,7 +18,11 @@ internal sealed class JsonElements(ByteSource bytes)
 
     /// <summary>The first byte that is no white space, which stays.</summary>
     /// <exception cref="BadInputException">There is none.</exception>
-    public byte Peek()
+    public byte Peek() => TryPeek(out byte first) ? first : throw new BadInputException($"The input ends at byte {bytes.Position} before its JSON does: it is cut off.");
+
+    /// <summary>The first byte that is no white space, which stays.</summary>
+    /// <returns>False at the end of the input.</returns>
+    public bool TryPeek(out byte first)
     {
         bytes.Consume(_taken);
         _taken = 0;
@@ -28,14 +32,25 @@ internal sealed class JsonElements(ByteSource bytes)
             if (at >= 0)
             {
                 bytes.Consume(at);
-                return bytes.Window.Span[0];
+                first = bytes.Window.Span[0];
+                return true;
             }
 
             bytes.Consume(bytes.Window.Length);
             if (!bytes.Fill())
             {
-                throw new BadInputException($"The input ends at byte {bytes.Position} before its JSON does: it is cut off.");
+                first = 0;
+                return false;
             }
+        }
+    }
+
+    /// <summary>Goes past the mark that some programs put at the beginning.</summary>
+    public void SkipByteOrderMark()
+    {
+        if (TryPeek(out _) && bytes.Window.Span.StartsWith(NdjsonSource.ByteOrderMark))
+        {
+            bytes.Consume(NdjsonSource.ByteOrderMark.Length);
         }
     }
 

@@ -9,7 +9,7 @@ internal sealed class NdjsonSource(ByteSource bytes) : IRecordSource
 
     public string PlaceName => "line";
 
-    private static ReadOnlySpan<byte> ByteOrderMark => [0xEF, 0xBB, 0xBF];
+    internal static ReadOnlySpan<byte> ByteOrderMark => [0xEF, 0xBB, 0xBF];
 
     public bool TryRead(out ImportRecord record)
     {

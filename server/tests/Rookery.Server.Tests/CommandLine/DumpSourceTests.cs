@@ -55,7 +55,7 @@ public sealed class DumpSourceTests
         });
     }
 
-    private sealed class PieceStream(byte[] bytes, int pieceBytes) : MemoryStream(bytes)
+    internal sealed class PieceStream(byte[] bytes, int pieceBytes) : MemoryStream(bytes)
     {
         public override int Read(byte[] buffer, int offset, int count) => base.Read(buffer, offset, Math.Min(count, pieceBytes));
     }

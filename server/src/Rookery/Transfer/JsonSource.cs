@@ -1,0 +1,116 @@
+using System.Buffers;
+using System.Text.Json;
+
+namespace Rookery.Transfer;
+
+/// <summary>Documents as JSON over any number of lines: in an array, or one behind the other. The node judges each.</summary>
+/// <param name="bytes">The input.</param>
+internal sealed class JsonSource(ByteSource bytes) : IRecordSource
+{
+    private readonly JsonElements _json = new(bytes);
+    private readonly ArrayBufferWriter<byte> _line = new();
+    private bool _hasBegun;
+    private bool _isInArray;
+    private long _documents;
+
+    public string PlaceName => "document";
+
+    /// <summary>Whether an input is of this form: it begins with an array, or its first value does not have a line for itself. Nothing of it is taken.</summary>
+    public static bool IsOne(ByteSource bytes)
+    {
+        for (bool isEnd = false; ; isEnd = !bytes.Fill())
+        {
+            if (Judge(bytes.Window.Span, isEnd) is { } isOne)
+            {
+                return isOne;
+            }
+        }
+    }
+
+    public bool TryRead(out ImportRecord record)
+    {
+        record = default;
+        Begin();
+        while (!_isInArray && _json.TryPeek(out byte first))
+        {
+            if (first != '[')
+            {
+                record = Take();
+                return true;
+            }
+
+            _json.Take('[');
+            _isInArray = _json.Peek() != ']';
+            if (!_isInArray)
+            {
+                _json.Take(']');
+            }
+        }
+
+        if (!_isInArray)
+        {
+            return false;
+        }
+
+        record = Take();
+        _isInArray = _json.TakeCommaOr(']');
+        return true;
+    }
+
+    /// <summary>Judges by a beginning of the input; null where more of it is needed.</summary>
+    private static bool? Judge(ReadOnlySpan<byte> input, bool isEnd)
+    {
+        bool mayHaveMark = input.Length < NdjsonSource.ByteOrderMark.Length && NdjsonSource.ByteOrderMark.StartsWith(input);
+        input = input.StartsWith(NdjsonSource.ByteOrderMark) ? input[NdjsonSource.ByteOrderMark.Length..] : input;
+        input = input.TrimStart(" \t\r\n"u8);
+        if (mayHaveMark || input.IsEmpty)
+        {
+            return isEnd ? false : null;
+        }
+
+        if (input[0] != '{')
+        {
+            return input[0] == '[';
+        }
+
+        try
+        {
+            var reader = new Utf8JsonReader(input, isFinalBlock: false, new JsonReaderState(JsonElements.Reading));
+            if (!reader.Read() || !reader.TrySkip())
+            {
+                return isEnd ? false : null;
+            }
+
+            var value = input[..(int)reader.BytesConsumed];
+            var behind = input[value.Length..].TrimStart(" \t\r"u8);
+            return value.Contains((byte)'\n') ? true : !behind.IsEmpty ? behind[0] != '\n' : isEnd ? false : null;
+        }
+        catch (JsonException)
+        {
+            // A bad line: it is named, and the others are taken.
+            return false;
+        }
+    }
+
+    private void Begin()
+    {
+        if (!_hasBegun)
+        {
+            _hasBegun = true;
+            _json.SkipByteOrderMark();
+        }
+    }
+
+    /// <summary>Takes a value on one line: within texts JSON has no newline.</summary>
+    private ImportRecord Take()
+    {
+        var value = _json.TakeValue();
+        _line.ResetWrittenCount();
+        var line = _line.GetSpan(value.Length)[..value.Length];
+        value.Span.CopyTo(line);
+        line.Replace((byte)'\n', (byte)' ');
+        line.Replace((byte)'\r', (byte)' ');
+        _line.Advance(value.Length);
+        return new ImportRecord(_line.WrittenMemory, ++_documents);
+    }
+}

@@ -1,0 +1,56 @@
+using System.Text;
+using Rookery.Transfer;
+
+namespace Rookery.Server.Tests.CommandLine;
+
+public sealed class JsonSourceTests
+{
+    [Theory]
+    [InlineData("""[{"n":1},{"n":2}]""", """{"n":1}|{"n":2}""")]
+    [InlineData(" [ ]  [{\"n\":1}]\n{\"n\":2}", """{"n":1}|{"n":2}""")]
+    [InlineData("\ufeff[\r\n{\r\n\"n\": 1\r\n}\r\n]\r\n", """{  "n": 1  }""")]
+    [InlineData("{\n\"n\":1}\n{\n\"n\":2\n}", """{ "n":1}|{ "n":2 }""")]
+    [InlineData("""{"n":1}{"n":2} {"n":3}""", """{"n":1}|{"n":2}|{"n":3}""")]
+    [InlineData("""[{"t":"a\nb"},[3],null]""", """{"t":"a\nb"}|[3]|null""")]
+    public void Documents_in_an_array_or_over_lines_are_given_one_a_line_however_they_come(string input, string expected)
+    {
+        for (int piece = 1; piece < 8; piece++)
+        {
+            var bytes = new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), piece));
+            Assert.True(JsonSource.IsOne(bytes));
+            Assert.Equal(expected, string.Join('|', Read(new JsonSource(bytes))));
+        }
+    }
+
+    [Theory]
+    [InlineData("{\"n\":1}\n{\n\"n\":2}")]
+    [InlineData("\n \n{\"n\":1} \r\n{\"n\":2}")]
+    [InlineData("{\"n\":\n{\"n\":2}\n{\"n\":3}")]
+    [InlineData("nonsense\n{\"n\":2}")]
+    [InlineData("{\"n\":1}")]
+    [InlineData("")]
+    public void Documents_that_have_a_line_each_are_read_by_lines_so_that_a_bad_one_costs_no_other(string input) =>
+        Assert.False(JsonSource.IsOne(new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), 3))));
+
+    [Theory]
+    [InlineData("""[{"n":1},{"n":""", "cut off")]
+    [InlineData("""[{"n":1}{"n":2}]""", "where ']' must")]
+    [InlineData("""[{"n":1},nonsense]""", "no JSON")]
+    public void What_cannot_be_read_to_its_end_is_said_with_its_place(string input, string sentence)
+    {
+        var source = new JsonSource(new ByteSource(new DumpSourceTests.PieceStream(Encoding.UTF8.GetBytes(input), 5)));
+        Assert.Contains(sentence, Assert.Throws<BadInputException>(() => Read(source)).Message, StringComparison.Ordinal);
+    }
+
+    private static List<string> Read(JsonSource source)
+    {
+        var read = new List<string>();
+        while (source.TryRead(out var record))
+        {
+            Assert.Equal(read.Count + 1, record.Place);
+            read.Add(Encoding.UTF8.GetString(record.Json.Span));
+        }
+
+        return read;
+    }
+}
