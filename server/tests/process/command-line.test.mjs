@@ -1,5 +1,6 @@
 // What users type: documents, queries, databases and indexes, the settings of `rookery login`, and how each command ends.
 import assert from "node:assert/strict"
+import { once } from "node:events"
 import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { join } from "node:path"
@@ -371,6 +372,46 @@ test("What a query finds is changed or deleted, counted first, and a query says 
   await slow.shows(/0 %, \d+ documents/)
   slow.type("\u0003")
   await slow.shows(/Interrupted\. \d+ of 600 documents were changed by then and stay so\. The node stops behind the batch that it is at\.\r\ncode 130/)
+})
+
+/** A node that is played: `answer` gives status and JSON for a method and a path. */
+async function play(t, answer) {
+  const asked = []
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    const { status, body } = answer(request)
+    response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body))
+  }).listen(0, "127.0.0.1")
+  t.after(() => server.close())
+  await once(server, "listening")
+  return { asked, env: { ...environmentAt(temporaryDirectory(t)), ROOKERY_URL: `http://127.0.0.1:${server.address().port}` } }
+}
+
+test("While nobody leads get and query say how a node's own documents are read, and other commands do not", async t => {
+  const refusal = "This node cannot say now what is newest. With consistency=local it answers what it has, which may be older."
+  const document = { name: "Anna", "@metadata": { "@id": "rooks/1" } }
+  const { env, asked } = await play(t, ({ url }) => url.includes("consistency=local")
+    ? { status: 200, body: { Results: [document], TotalResults: 1, IsStale: false, DurationInMs: 1, IndexName: "AllDocs" } }
+    : { status: 503, body: { Message: refusal } })
+  for (const words of [["get", "birds", "rooks/1"], ["query", "birds", "from Rooks", "--table"]]) {
+    ended(await command(words, { env }), 1, /cannot say now what is newest\. With --local it prints what this node has, which may be older\.\n$/)
+    assert.match(ended(await command([...words, "--local"], { env }), 0), /Anna/)
+  }
+
+  ended(await command(["db", "ls"], { env }), 1, /newest\. The page of this node shows what it has/)
+  assert.ok((await command(["get", "birds", "--prefix", "a", "--local"], { env })).code === 0 && asked.at(-1).includes("startsWith=a&consistency=local"))
+})
+
+test("The time of the clocks is confirmed only after it was read", async t => {
+  const { env, asked } = await play(t, ({ method }) => ({ status: 200, body: method === "POST" ? { Message: "The cluster's time is 1970-01-01 00:12:03 UTC." }
+    : { Ready: true, Reason: null, Cluster: { Clock: { Time: "2026-11-27T06:00:00.0000000Z", OwnAheadSeconds: -1795758477 } } } }))
+  ended(await command(["cluster", "clock", "confirm"], { env }), 78, /^The clock of the node that is asked says 1970-01-01 00:12:03 UTC, \d+ d \d+ h behind this machine's\. What has ended by it expires for good\.\nNobody can be asked here, so nothing was changed; say --yes\.\n$/)
+  assert.deepEqual(asked, ["GET /readyz?verbose"])
+  assert.match(ended(await command(["cluster", "clock", "confirm", "--yes"], { env }), 0), /The cluster's time is 1970/)
+  const typed = new Terminal('$rookery cluster clock confirm; echo "code $?"', { env })
+  await typed.shows(/Type 1970-01-01 to go on/)
+  typed.type("2026-11-27\n")
+  await typed.shows(/so nothing was changed\.\r\ncode 1/)
 })
 
 test("Output that takes nothing, or is closed, ends a command with a sentence and its code, and never by a signal", async t => {

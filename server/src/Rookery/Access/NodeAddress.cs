@@ -24,7 +24,9 @@ internal sealed class NodeAddress(bool isRemote = false)
     private readonly Option<string?> _tokenFile = new("--token-file") { Description = $"File with the token to send [default: the environment's {TokenVariable}, where an address is named, then that of `rookery login`].", HelpName = "FILE" };
     private readonly Option<string?> _authority = new("--ca") { Description = $"PEM file with the cluster's authority [default: the environment's {AuthorityVariable}, then that of `rookery login`, then those that the system trusts].", HelpName = "FILE" };
     private readonly Option<bool> _json = new("--json") { Description = "Print the answer as JSON." };
+    private readonly Option<bool> _local = new("--local") { Description = "Print what the node has that is asked, also while no majority of the voters sees each other; it may be older." };
     private UserSettings? _settings;
+    private bool _hasLocal;
 
     /// <summary>Adds the options to a command.</summary>
     public Command AddTo(Command command)
@@ -36,6 +38,17 @@ internal sealed class NodeAddress(bool isRemote = false)
 
         return command;
     }
+
+    /// <summary>Adds the options to a command that reads, with the one that takes what a node has.</summary>
+    public Command AddToRead(Command command)
+    {
+        _hasLocal = true;
+        command.Options.Add(_local);
+        return AddTo(command);
+    }
+
+    /// <summary>Whether what the node has will do, though it may be older.</summary>
+    public bool IsLocal(ParseResult parsed) => parsed.GetValue(_local);
 
     /// <summary>Whether the answer is printed as it came.</summary>
     public bool IsJson(ParseResult parsed) => parsed.GetValue(_json);
@@ -99,7 +112,7 @@ internal sealed class NodeAddress(bool isRemote = false)
     {
         if (Directory(parsed) is { } directory)
         {
-            return IsNamed(parsed) ? throw new AdminException("--data finds the node by itself and --url names it; give one of them.", ExitCode.Configuration) : [ConnectTo(directory)];
+            return IsNamed(parsed) ? throw new AdminException("--data finds the node by itself and --url names it; give one of them.", ExitCode.Configuration) : [ConnectTo(directory) with { HasLocalReads = _hasLocal }];
         }
 
         string[] said = IsNamed(parsed) ? parsed.GetValue(_url)! : Environment.GetEnvironmentVariable(UrlVariable) is { Length: > 0 } variable ? [variable] : [.. Settings.Urls];
@@ -114,7 +127,7 @@ internal sealed class NodeAddress(bool isRemote = false)
         string? token = TokenOf(parsed, addresses, isDefault, isOfFile);
         string? pem = parsed.GetValue(_authority) ?? Environment.GetEnvironmentVariable(AuthorityVariable) ?? (isOfFile ? Settings.Authority : null);
         var authorities = string.IsNullOrEmpty(pem) ? null : ReadPem(ReadFile(pem), pem);
-        return [.. addresses.Select(address => new NodeConnection(address, string.IsNullOrEmpty(token) ? null : token, authorities) { IsFoundByData = !isRemote })];
+        return [.. addresses.Select(address => new NodeConnection(address, string.IsNullOrEmpty(token) ? null : token, authorities) { IsFoundByData = !isRemote, HasLocalReads = _hasLocal })];
     }
 
     private static NodeConnection ConnectTo(string directory)

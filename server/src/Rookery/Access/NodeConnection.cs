@@ -19,6 +19,9 @@ internal sealed record NodeConnection(Uri Address, string? Token, X509Certificat
     /// <summary>Whether the command that asks would find a running node by --data too. To `backup` and `export` that means a stopped one, and others have no such option.</summary>
     public bool IsFoundByData { get; init; }
 
+    /// <summary>Whether the command that asks can be told to take what this node has.</summary>
+    public bool HasLocalReads { get; init; }
+
     /// <summary>A client for it, which the caller disposes.</summary>
     /// <param name="patience">How long an answer may take.</param>
     public HttpClient NewClient(TimeSpan patience)

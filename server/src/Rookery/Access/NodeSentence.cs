@@ -10,6 +10,6 @@ internal static class NodeSentence
     /// <param name="said">The node's sentence.</param>
     /// <param name="node">The node, and how the command finds it.</param>
     public static string ForOwner(string said, NodeConnection node) => said
-        .Replace(LocalReads.ForPrograms, LocalReads.ForPeople, StringComparison.Ordinal)
+        .Replace(LocalReads.ForPrograms, node.HasLocalReads ? LocalReads.ForCommands : LocalReads.ForPeople, StringComparison.Ordinal)
         .Replace(HowToGetIn.ForPrograms, node.IsFoundByData ? HowToGetIn.ForCommandsWithData : HowToGetIn.ForCommands, StringComparison.Ordinal);
 }

@@ -1,24 +1,59 @@
 using System.CommandLine;
+using System.Globalization;
+using System.Text.Json;
 using Rookery.Access;
+using Rookery.Disk;
+using Rookery.Terminal;
 
 namespace Rookery.Clusters;
 
 /// <summary>`rookery cluster clock`: the operator's word on what time it is.</summary>
 internal static class ClockCommand
 {
+    // Above that the clock of one of the two machines is wrong, and a person sees which.
+    private static readonly TimeSpan NearEnough = TimeSpan.FromMinutes(1);
+
     public static Command Create() => new("clock", "The time that documents expire by.") { Confirm() };
 
     private static Command Confirm()
     {
         var address = new NodeAddress();
+        var yes = new Option<bool>("--yes") { Description = "Do not ask whether the time that is shown is right." };
         var command = address.AddTo(new Command(
-            "confirm", "Say that the voters' clocks are right, although they jumped and no majority is synchronised; see them with `rookery status`. What is past by them expires."));
-        command.SetAction((parsed, _) => address.UseAsync(parsed, async client =>
+            "confirm", "Say that the voters' clocks are right, although they jumped and no majority is synchronised; see them with `rookery status`. What is past by them expires.") { yes });
+        command.SetAction((parsed, _) => address.UseAsync(parsed, async (AdminClient client) =>
         {
+            if (!parsed.GetValue(yes))
+            {
+                Ask(await client.SendAsync(HttpMethod.Get, "/readyz?verbose", acceptsUnready: true), TimeProvider.System.GetUtcNow());
+            }
+
             var answer = await client.SendAsync(HttpMethod.Post, "/admin/cluster/clock/confirm");
-            await Console.Out.WriteLineAsync(address.IsJson(parsed) ? answer.GetRawText() : answer.GetProperty("Message").GetString());
+            Output.Line(address.IsJson(parsed) ? answer.GetRawText() : answer.GetProperty("Message").GetString()!);
             return ExitCode.Success;
         }));
         return command;
     }
+
+    /// <summary>Has the date typed that the node's clock shows.</summary>
+    private static void Ask(JsonElement status, DateTimeOffset here)
+    {
+        if (ClockOf(status) is not { } time)
+        {
+            Question.Confirm("The node does not know yet what time it is, and what has ended by the voters' clocks expires.", "yes", "--yes");
+            return;
+        }
+
+        var off = time - here;
+        string compared = off.Duration() < NearEnough ? "as does this machine's" : $"{Amount.Time(off.Duration())} {(off < TimeSpan.Zero ? "behind" : "ahead of")} this machine's";
+        Question.Confirm(
+            $"The clock of the node that is asked says {time.UtcDateTime.ToString("yyyy-MM-dd HH:mm:ss", CultureInfo.InvariantCulture)} UTC, {compared}. What has ended by it expires for good.",
+            time.UtcDateTime.ToString("yyyy-MM-dd", CultureInfo.InvariantCulture),
+            "--yes");
+    }
+
+    private static DateTimeOffset? ClockOf(JsonElement status) =>
+        status.TryGetProperty("Cluster", out var cluster) && cluster.TryGetProperty("Clock", out var clock) && clock.GetProperty("Time") is { ValueKind: JsonValueKind.String } known
+            ? known.GetDateTimeOffset().AddSeconds(clock.GetProperty("OwnAheadSeconds").GetDouble())
+            : null;
 }

@@ -16,6 +16,9 @@ internal sealed record AskedQuery(string Path, string Text, IReadOnlyList<(strin
     /// <summary>Whether the answer is to say how long its parts took.</summary>
     public bool WantsTimings { get; init; }
 
+    /// <summary>Whether what the node has will do.</summary>
+    public bool IsLocal { get; init; }
+
     /// <summary>How many results are wanted; null for all.</summary>
     public int? PageSize { get; init; }
 

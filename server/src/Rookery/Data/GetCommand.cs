@@ -18,22 +18,23 @@ internal static class GetCommand
         var database = DocumentArguments.Database();
         var ids = new Argument<string[]>("ID") { Description = "The documents' ids.", Arity = ArgumentArity.ZeroOrMore };
         var prefix = new Option<string?>("--prefix") { Description = "All documents whose ids begin so; '' is all there are.", HelpName = "PREFIX" };
-        var command = address.AddTo(new Command("get", "Print documents: one a line, or, one alone on a terminal, indented.") { database, ids, prefix });
+        var command = address.AddToRead(new Command("get", "Print documents: one a line, or, one alone on a terminal, indented.") { database, ids, prefix });
         command.SetAction((parsed, _) => address.WorkAsync(parsed, client =>
         {
             string path = NodeClient.PathOf(address.DatabaseOf(parsed.GetValue(database)!));
+            bool isLocal = address.IsLocal(parsed);
             string[] wanted = parsed.GetValue(ids)!;
             string? begin = parsed.GetValue(prefix);
             return (begin is null) == (wanted.Length == 0) ? throw new AdminException("Say which documents: either ids, or --prefix.", ExitCode.Configuration)
-                : begin is not null ? PrintPrefixAsync(client, path, begin)
-                : address.IsJson(parsed) ? PrintAnswerAsync(client, path, wanted)
-                : PrintAsync(client, path, wanted);
+                : begin is not null ? PrintPrefixAsync(client, path, begin, isLocal)
+                : address.IsJson(parsed) ? PrintAnswerAsync(client, path, wanted, isLocal)
+                : PrintAsync(client, path, wanted, isLocal);
         }));
         return command;
     }
 
     /// <summary>The documents of some ids, in their order; null for one that there is not.</summary>
-    public static async Task<JsonElement> ReadAsync(NodeClient client, string path, IReadOnlyList<string> ids, bool isMetadataOnly = false)
+    public static async Task<JsonElement> ReadAsync(NodeClient client, string path, IReadOnlyList<string> ids, bool isMetadataOnly = false, bool isLocal = false)
     {
         using var body = NodeClient.BodyOf(json =>
         {
@@ -45,7 +46,7 @@ internal static class GetCommand
 
             json.WriteEndArray();
         });
-        using var request = client.NewRequest(HttpMethod.Post, $"{path}/docs{(isMetadataOnly ? "?metadataOnly=true" : string.Empty)}", body);
+        using var request = client.NewRequest(HttpMethod.Post, $"{path}/docs?metadataOnly={(isMetadataOnly ? "true" : "false")}{Local(isLocal)}", body);
         using var answer = await client.AskAsync(request);
 
         // One id alone that there is not is answered so, without a body.
@@ -54,25 +55,28 @@ internal static class GetCommand
             : throw await client.RefusalOfAsync(answer);
     }
 
+    /// <summary>What makes the parameters of a read take what the node has.</summary>
+    public static string Local(bool isLocal) => isLocal ? "&consistency=local" : string.Empty;
+
     private static JsonElement Nothing()
     {
         using var nothing = JsonDocument.Parse("""{"Results":[null],"Includes":{}}""");
         return nothing.RootElement.Clone();
     }
 
-    private static async Task<int> PrintAnswerAsync(NodeClient client, string path, string[] ids)
+    private static async Task<int> PrintAnswerAsync(NodeClient client, string path, string[] ids, bool isLocal)
     {
-        var answer = await ReadAsync(client, path, ids);
+        var answer = await ReadAsync(client, path, ids, isLocal: isLocal);
         Output.Write(answer);
         return answer.GetProperty("Results").EnumerateArray().Any(static document => document.ValueKind == JsonValueKind.Null) ? ExitCode.NotFound : ExitCode.Success;
     }
 
-    private static async Task<int> PrintAsync(NodeClient client, string path, string[] ids)
+    private static async Task<int> PrintAsync(NodeClient client, string path, string[] ids, bool isLocal)
     {
         int missing = 0;
         foreach (string[] some in ids.Chunk(IdsAtOnce))
         {
-            var answer = await ReadAsync(client, path, some);
+            var answer = await ReadAsync(client, path, some, isLocal: isLocal);
             int at = 0;
             foreach (var document in answer.GetProperty("Results").EnumerateArray())
             {
@@ -93,9 +97,9 @@ internal static class GetCommand
         return missing == 0 ? ExitCode.Success : ExitCode.NotFound;
     }
 
-    private static async Task<int> PrintPrefixAsync(NodeClient client, string path, string prefix)
+    private static async Task<int> PrintPrefixAsync(NodeClient client, string path, string prefix, bool isLocal)
     {
-        using var answer = await client.SendAsync(HttpMethod.Get, $"{path}/streams/docs?format=jsonl&startsWith={Uri.EscapeDataString(prefix)}");
+        using var answer = await client.SendAsync(HttpMethod.Get, $"{path}/streams/docs?format=jsonl&startsWith={Uri.EscapeDataString(prefix)}{Local(isLocal)}");
         await Streamed.CopyAsync(answer, client.Address, Output.Visible);
         return ExitCode.Success;
     }

@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Disk;
 using Rookery.Indexing.Language;
 using Rookery.Terminal;
 

@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.Globalization;
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Disk;
 using Rookery.Terminal;
 using Rookery.Transfer;
 
@@ -23,7 +24,7 @@ internal static class QueryCommand
         var explain = new Option<bool>("--explain") { Description = "Say which index would answer, and why; nothing is answered." };
         var timings = new Option<bool>("--timings") { Description = "Say how long the parts of the answer took." };
         var wait = new Option<bool>("--wait") { Description = "Wait until the index has seen everything that was written before." };
-        var command = address.AddTo(new Command("query", "Ask in RQL.") { database, query, parameters, table, lines, explain, timings, wait });
+        var command = address.AddToRead(new Command("query", "Ask in RQL.") { database, query, parameters, table, lines, explain, timings, wait });
         command.SetAction((parsed, _) => address.WorkAsync(parsed, async client =>
         {
             int forms = new[] { parsed.GetValue(table), parsed.GetValue(lines), address.IsJson(parsed) }.Count(static form => form);
@@ -37,6 +38,7 @@ internal static class QueryCommand
             {
                 Waits = parsed.GetValue(wait),
                 WantsTimings = parsed.GetValue(timings),
+                IsLocal = address.IsLocal(parsed),
             };
             bool isTable = parsed.GetValue(table) || (forms == 0 && Tty.IsOutput);
             return parsed.GetValue(explain) ? await ExplainAsync(client, asked, address.IsJson(parsed))
@@ -49,7 +51,7 @@ internal static class QueryCommand
     private static async Task<int> ExplainAsync(NodeClient client, AskedQuery asked, bool isJson)
     {
         using var body = asked.Body();
-        var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries?debug=explain", body);
+        var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries?debug=explain{GetCommand.Local(asked.IsLocal)}", body);
         if (isJson)
         {
             Output.Write(answer);
@@ -73,7 +75,7 @@ internal static class QueryCommand
     private static async Task<int> AnswerAsync(NodeClient client, AskedQuery asked, bool isTable, bool isJson)
     {
         using var body = asked.Body();
-        var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries", body);
+        var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries{(asked.IsLocal ? "?consistency=local" : string.Empty)}", body);
         if (isJson)
         {
             Output.Write(answer);
@@ -133,7 +135,7 @@ internal static class QueryCommand
     private static async Task<int> StreamAsync(NodeClient client, AskedQuery asked)
     {
         using var body = asked.Body();
-        using var answer = await client.SendAsync(HttpMethod.Post, $"{asked.Path}/streams/queries?format=jsonl", body);
+        using var answer = await client.SendAsync(HttpMethod.Post, $"{asked.Path}/streams/queries?format=jsonl{GetCommand.Local(asked.IsLocal)}", body);
         await using var stream = await answer.Content.ReadAsStreamAsync();
         await using var output = new BufferedStream(Output.Visible, OutputBytes);
         try
