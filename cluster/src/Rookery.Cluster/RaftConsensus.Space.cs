@@ -1,4 +1,5 @@
 using System.Globalization;
+using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Raft;
 
@@ -60,7 +61,7 @@ public sealed partial class RaftConsensus
     {
         string? refusal = limiting.SpareBytes >= 0 ? null : string.Create(
             CultureInfo.InvariantCulture,
-            $"{NameAndTagOf(limiting.Node)} has {-limiting.SpareBytes} bytes less free than it keeps in reserve, and without it fewer than {needed} of {voters} voters have room: writes that grow the data are refused. Deletes go on; free some space there, or replace its card by a larger one.");
+            $"{NameAndTagOf(limiting.Node)} has {Amount.Bytes(-limiting.SpareBytes)} less free than it keeps in reserve, and without it fewer than {needed} of {voters} voters have room: writes that grow the data are refused. Deletes go on; free some space there, or replace its card by a larger one.");
         return new ClusterCapacity(TagOf(limiting.Node), limiting.SpareBytes, refusal);
     }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { bytes, count, milliseconds } from "../src/shell/format"
+import { bytes, count, figure, milliseconds, offset, room } from "../src/shell/format"
 
 test("An unknown figure is said as a word, never as zero", () => {
   expect(bytes(null)).toBe("unknown")
@@ -21,4 +21,23 @@ test("A count is grouped by thousands, and has a decimal below ten only", () => 
     "-5,000",
   ])
   expect(count(null)).toBe("unknown")
+})
+
+test("Bytes, clocks and sums are said as the command line says them", () => {
+  expect([136 << 20, 13707 * 2 ** 20, 1024, 99.94 * 1024, 1536 * 2 ** 20].map(bytes)).toEqual([
+    "136 MiB",
+    "13.4 GiB",
+    "1.0 KiB",
+    "99.9 KiB",
+    "1.5 GiB",
+  ])
+  expect([-13 * 2 ** 30, 0, 2 ** 30, null].map(room)).toEqual(["none: 13.0 GiB below its reserve", "0 B", "1.0 GiB", "unknown"])
+  expect([0, 0.0312, -4.26, -71_323_793, null].map(offset)).toEqual(["0 s", "0.031 s", "−4.3 s", "−826 days", "unknown"])
+  expect(["899.6300000000001", "0.30000000000000004", "12.5", "9007199254740993", "1.5e300"].map(figure)).toEqual([
+    "899.63",
+    "0.3",
+    "12.5",
+    "9007199254740993",
+    "1.5e300",
+  ])
 })

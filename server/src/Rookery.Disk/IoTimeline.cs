@@ -1,7 +1,7 @@
 namespace Rookery.Disk;
 
 /// <summary>
-/// Remembers the disk work of a node: the newest events one by one, a roll-up per second and kind for 24 hours, and every event slower than 99.9 % of its kind.
+/// Remembers the disk work of a node: the newest events one by one, a roll-up per second and kind for 24 hours, and every event slower than 99.9 % of its kind that took 10 ms or more.
 /// Takes memory as it fills, at most about 5.7 MiB. Thread-safe; a record is a short lock and no allocation but for a chunk of 16 KiB every few minutes.
 /// </summary>
 public sealed class IoTimeline : IIoRecorder
@@ -18,6 +18,9 @@ public sealed class IoTimeline : IIoRecorder
     private const int SlowEventsPerKind = 1024;
     private const int RollUpBytes = 5 * 1024 * 1024;
     private const double SlowFraction = 0.999;
+
+    /// <summary>What takes less, in microseconds, is slow for nobody, however fast the others of its kind are.</summary>
+    private const long LeastSlowMicroseconds = 10_000;
 
     /// <summary>The p99.9 of a kind is found anew after so many of its events: finding it reads 272 counts.</summary>
     private const int EventsPerEstimate = 256;
@@ -106,7 +109,7 @@ public sealed class IoTimeline : IIoRecorder
     }
 
     /// <summary>
-    /// Events that, when they ended, took longer than 99.9 % of the recent ones of their kind, and ended after a time; at most the newest 1,024 of each kind, in order of their start.
+    /// Events that took 10 ms or more and, when they ended, longer than 99.9 % of the recent ones of their kind, and ended after a time; at most the newest 1,024 of each kind, in order of their start.
     /// </summary>
     /// <param name="sinceUnixMicroseconds">Microseconds since 1970 UTC.</param>
     /// <param name="untilUnixMicroseconds">What ended later is left out.</param>
@@ -246,7 +249,7 @@ public sealed class IoTimeline : IIoRecorder
             var rollUp = new IoRollUp(0, kind, 1, added.Bytes, added.DurationMicroseconds, added.DurationMicroseconds);
             Current = Current.Plus(rollUp);
             Total = Total.Plus(rollUp);
-            if (added.DurationMicroseconds > slowMicroseconds && Total.Count > 1)
+            if (added.DurationMicroseconds > slowMicroseconds && added.DurationMicroseconds >= LeastSlowMicroseconds && Total.Count > 1)
             {
                 Slow.Add(added);
             }

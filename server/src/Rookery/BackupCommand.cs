@@ -83,7 +83,7 @@ internal static class BackupCommand
         await Console.Error.WriteLineAsync("Reading the backup back to check it.");
         string device = new PosixDisk().DeviceOf(writer.Directory);
         writer.Complete(new MemoryBudget(MemorySize.DefaultBytes()), new IoTimeline(TimeProvider.System, device), TimeProvider.System);
-        await Console.Out.WriteLineAsync($"Backup complete in {writer.Directory}: {writer.Files} files, {writer.Bytes} bytes, durable and checked.");
+        await Console.Out.WriteLineAsync($"Backup complete in {writer.Directory}: {Amount.Of(writer.Files, "file")}, {Amount.Bytes(writer.Bytes)}, durable and checked.");
         return ExitCode.Success;
     }
 }

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.CommandLine;
 using Rookery.Access;
+using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Server;
 using Rookery.Terminal;
@@ -77,11 +78,11 @@ internal static class ExportCommand
 
             if (export.Count % ProgressDocuments == 0)
             {
-                await Console.Error.WriteLineAsync($"{database.Name}: {export.Count} documents so far.");
+                await Console.Error.WriteLineAsync($"{database.Name}: {Amount.Of(export.Count, "document")} so far.");
             }
         }
 
         await output.WriteAsync(part.WrittenMemory, cancellation);
-        await Console.Error.WriteLineAsync($"{database.Name}: {export.Count} documents.");
+        await Console.Error.WriteLineAsync($"{database.Name}: {Amount.Of(export.Count, "document")}.");
     }
 }

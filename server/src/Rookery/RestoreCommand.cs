@@ -50,7 +50,7 @@ internal static class RestoreCommand
         foreach (var (name, documents) in restoration.Run(from, database))
         {
             progress.Clear();
-            await Console.Out.WriteLineAsync($"{name}: {documents} documents.");
+            await Console.Out.WriteLineAsync($"{name}: {Amount.Of(documents, "document")}.");
         }
 
         string start = options.JournalDirectory is { } journal ? $"--data {options.DataDirectory} --journal {journal}" : $"--data {options.DataDirectory}";

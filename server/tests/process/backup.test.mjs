@@ -69,7 +69,7 @@ test("A backup taken under load holds everything that was acknowledged before it
     refused(await run("backup", "--to", join(directory, "none"), "--data", data), 78, /in use/)
     refused(await run("export", "--data", data), 78, /in use/)
 
-    assert.match(await succeeded(run("restore", "--from", backup, "--data", restored)), /Quiet: 1 documents\.\nRestored into /)
+    assert.match(await succeeded(run("restore", "--from", backup, "--data", restored)), /Quiet: 1 document\.\nRestored into /)
     const original = await node.expect(200, "GET", "/databases/Quiet/docs?id=a")
     await serving(restored, async other => {
       assert.deepEqual(await lost(other, "Load", before), [])

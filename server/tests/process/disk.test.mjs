@@ -37,7 +37,11 @@ test("Below the reserve writes get 507, reads and deletes go on, and writes come
 
   const refused = await put(node)
   assert.equal(refused.status, 507)
-  assert.match(JSON.parse(refused.text).Message, /Node A has \d+ bytes free and keeps \d+/)
+  assert.match(JSON.parse(refused.text).Message, /Node A has [\d.]+ [KMG]iB free and keeps [\d.]+ [KMG]iB/)
+  const status = await run("status", "--url", node.url)
+  assert.equal(status.code, 1)
+  assert.match(status.stdout, /^Nothing new can be written: this node's card is full\. Documents can be read and deleted; free some space, or give it a larger card\.\n/)
+  assert.match((await node.request("GET", "/readyz")).text, /^ok, but: Nothing new can be written/)
   assert.deepEqual(await lost(node, "load", load.acknowledged), [])
   const [deleted] = load.acknowledged.keys()
   assert.equal((await node.request("DELETE", `/databases/load/docs?id=${deleted}`)).status, 204)
@@ -45,6 +49,7 @@ test("Below the reserve writes get 507, reads and deletes go on, and writes come
 
   ballast.giveBack()
   await until(async () => (await put(node)).status === 201)
+  assert.equal((await run("status", "--url", node.url)).code, 0)
   assert.equal(await node.terminate(), 0)
   await nothingIsLost(t, data, load.acknowledged)
 })

@@ -335,8 +335,8 @@ public sealed class ClusterMember : IAsyncDisposable
     {
         string member = _consensus!.NameOf(from);
         return offer.Since is { } since
-            ? string.Create(CultureInfo.InvariantCulture, $"This node {Cause()}: it takes what changed since etag {since} from {member}, {offer.Bytes} bytes instead of {offer.WholeBytes} of all files.")
-            : string.Create(CultureInfo.InvariantCulture, $"This node {Cause()}: it takes all files of {member}, {offer.Bytes} bytes{(offer.Why is { } why ? $", because {why}" : string.Empty)}.");
+            ? string.Create(CultureInfo.InvariantCulture, $"This node {Cause()}: it takes what changed since etag {since} from {member}, {Amount.Bytes(offer.Bytes)} instead of {Amount.Bytes(offer.WholeBytes)} of all files.")
+            : string.Create(CultureInfo.InvariantCulture, $"This node {Cause()}: it takes all files of {member}, {Amount.Bytes(offer.Bytes)}{(offer.Why is { } why ? $", because {why}" : string.Empty)}.");
     }
 
     private string Cause() => _consensus!.CannotApply ? "cannot read a part of its data" : "fell behind the journals";

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { moment } from "../shell/format"
+import { moment, offset } from "../shell/format"
 import { live } from "../shell/live"
 import { Button, Confirm, ErrorSentence, Panel, Table, Tag, toast, useAsked } from "../shell/parts"
 import { ask } from "../shell/request"
@@ -32,7 +32,7 @@ export function Clock() {
           keyOf={(node) => node.Tag}
           columns={[
             { title: "Node", cell: (node) => node.Name },
-            { title: "Ahead by", end: true, cell: (node) => aheadOf(node.Sample?.ClockAheadSeconds) },
+            { title: "Ahead by", end: true, cell: (node) => offset(node.Sample?.ClockAheadSeconds) },
             {
               title: "Follows a source of time",
               end: true,
@@ -70,9 +70,4 @@ export function Clock() {
       )}
     </Panel>
   )
-}
-
-function aheadOf(seconds: number | null | undefined): string {
-  if (seconds == null) return "unknown"
-  return Math.abs(seconds) < 0.05 ? "0 s" : `${seconds < 0 ? "−" : ""}${Math.abs(seconds).toFixed(1)} s`
 }

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { ago, bytes, count, milliseconds } from "../shell/format"
+import { ago, count, milliseconds, room } from "../shell/format"
 import { secondsSinceHeard } from "../shell/live"
 import { Button, Empty, ErrorSentence, Panel, Table, Tag, useAsked } from "../shell/parts"
 import { Refusal } from "../shell/request"
@@ -134,7 +134,7 @@ function MemberTable({ list, onOrder }: { list: MemberList; onOrder: (what: Orde
           title: "Room",
           wideOnly: true,
           end: true,
-          cell: (member) => bytes(member.SpareBytes),
+          cell: (member) => room(member.SpareBytes),
           sort: (member) => member.SpareBytes ?? null,
         },
         {

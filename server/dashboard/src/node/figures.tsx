@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact"
-import { bytes, celsius, count, duration, lifetime, milliseconds, perSecond, ratio } from "../shell/format"
+import { bytes, celsius, count, duration, lifetime, milliseconds, offset, perSecond, ratio, room } from "../shell/format"
 import type { LiveNode } from "../shell/live"
 import { powerOf, throttleWord } from "../shell/node-words"
 
@@ -23,7 +23,7 @@ export function Figures({ node }: { node: LiveNode }) {
         ["CPU of Rookery", of.ProcessCpuCores === null ? "unknown" : `${of.ProcessCpuCores.toFixed(2)} cores`],
         ["Memory of the machine", `${bytes(of.MachineMemoryUsedBytes)} of ${bytes(of.MachineMemoryBytes)}`],
         ["Memory of Rookery", `${bytes(of.ResidentBytes)}, bound ${bytes(of.MemoryBudgetBytes)}`],
-        ["Clock ahead by", of.ClockAheadSeconds === null ? "unknown" : `${of.ClockAheadSeconds.toFixed(3)} s`],
+        ["Clock ahead by", offset(of.ClockAheadSeconds)],
         ["Clock follows a source of time", of.IsClockSynchronised === null ? "unknown" : of.IsClockSynchronised ? "yes" : "no"],
       ],
     ],
@@ -32,7 +32,7 @@ export function Figures({ node }: { node: LiveNode }) {
       [
         ["Free", `${bytes(of.DiskFreeBytes)} of ${bytes(of.DiskSizeBytes)}`],
         ["Kept in reserve", bytes(of.DiskReserveBytes)],
-        ["Room for more", bytes(node.SpareBytes)],
+        ["Room for more", room(node.SpareBytes)],
         ["Written to the device", bytes(of.DeviceWrittenBytes)],
         ["Being written", of.DeviceWrittenBytesPerSecond === null ? "unknown" : `${bytes(of.DeviceWrittenBytesPerSecond)}/s`],
         ["Life used", ratio(of.LifeUsedRatio)],

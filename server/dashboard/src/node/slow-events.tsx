@@ -22,7 +22,7 @@ const kindWords: Record<string, string> = {
   journal_spare: "spare segment",
 }
 
-/** Disk work that was slower than 99.9 % of its kind: the card's bad moments, also of a node that is off. */
+/** Disk work that took 10 ms or more and was slower than 99.9 % of its kind: the card's bad moments, also of a node that is off. */
 export function SlowEvents({ tag }: { tag: string }) {
   const { data, trouble, refresh } = useAsked<Answer>(`/dashboard/slow?node=${encodeURIComponent(tag)}`, RefreshSeconds)
   const rows = (data.value ? eventsOf(data.value) : []).sort((a, b) => b.start - a.start).slice(0, MostShown)
@@ -35,7 +35,7 @@ export function SlowEvents({ tag }: { tag: string }) {
             label="Slow disk work"
             rows={rows}
             keyOf={(event) => `${event.start} ${event.kind}`}
-            empty={<Empty title="None.">No disk work was slower than 99.9 % of its kind for long enough to be kept.</Empty>}
+            empty={<Empty title="None.">No disk work took 10 ms or more and longer than 99.9 % of its kind.</Empty>}
             columns={[
               { title: "When", cell: (event) => <span class="number">{moment(event.start / 1000)}</span>, sort: (event) => event.start },
               { title: "What", cell: (event) => kindWords[event.kind] ?? event.kind, sort: (event) => event.kind },

@@ -27,7 +27,11 @@ export function Health({ state }: { state: LiveState }) {
         <Total label="Writes" value={perSecond(sumOf(up, "WritesPerSecond"))} />
         <Total label="Reads" value={perSecond(sumOf(up, "ReadsPerSecond"))} />
         <Total label="Documents" value={count(teller?.Documents)} />
-        <Total label="Room left" value={bytes(limit?.SpareBytes)} more={state.Cluster && limit ? `by ${limit.Name}` : ""} />
+        <Total
+          label="Room left"
+          value={limit?.SpareBytes != null && limit.SpareBytes < 0 ? "none" : bytes(limit?.SpareBytes)}
+          more={state.Cluster && limit ? `by ${limit.Name}` : ""}
+        />
         <Total label="Last backup" value={teller?.BackupAgeSeconds == null ? "none known" : ago(teller.BackupAgeSeconds)} />
       </dl>
     </section>

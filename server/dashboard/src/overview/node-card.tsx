@@ -1,4 +1,4 @@
-import { ago, bytes, celsius, count, duration, lifetime, milliseconds, ratio } from "../shell/format"
+import { ago, bytes, celsius, count, duration, lifetime, milliseconds, ratio, room } from "../shell/format"
 import { type LiveNode, type Sample, secondsSinceHeard } from "../shell/live"
 import { Meter } from "../shell/meter"
 import { heatTone, powerOf, roleTone } from "../shell/node-words"
@@ -14,17 +14,21 @@ const HeatTo = 85
 export function NodeCard({ node }: { node: LiveNode }) {
   const { Sample: sample, State: state } = node
   const isUp = state === "up"
+  const isFull = node.SpareBytes != null && node.SpareBytes < 0
   const power = powerOf(sample)
   const seen = secondsSinceHeard(node.Tag)
   return (
     <li class={`panel node-card ${state}`}>
       <header>
-        <span class={`state-dot ${state}`} aria-hidden="true" />
+        <span class={`state-dot ${isUp && isFull ? "full" : state}`} aria-hidden="true" />
         <h2>
           <a href={hrefOf("node", node.Tag)}>{node.Name}</a> <span class="quiet">{node.Tag}</span>
         </h2>
         {isUp ? (
-          <Tag tone={roleTone(node)}>{node.Role}</Tag>
+          <>
+            {isFull && <Tag tone="bad">card full</Tag>}
+            <Tag tone={roleTone(node)}>{node.Role}</Tag>
+          </>
         ) : (
           <Tag tone={state === "down" ? "bad" : "quiet"}>{state === "down" ? "off" : "unknown"}</Tag>
         )}
@@ -84,7 +88,7 @@ export function NodeCard({ node }: { node: LiveNode }) {
           <div>
             <dt>Room</dt>
             <dd>
-              {bytes(node.SpareBytes)}
+              <span class={isFull ? "bad" : ""}>{room(node.SpareBytes)}</span>
               {node.LimitsCapacity && (
                 <>
                   {" "}

@@ -1,6 +1,7 @@
 import { readable } from "../documents/document-text"
 import { looksLikeId } from "../documents/id-links"
 import { compact, memberOf, type Node, stringOf } from "../documents/json-text"
+import { figure } from "../shell/format"
 
 /** A result of a query as a row of a table. */
 export interface ResultRow {
@@ -32,7 +33,8 @@ export function rowsOf(answer: string, results: readonly Node[]): ResultRow[] {
 }
 
 function cellOf(answer: string, node: Node): Cell {
-  const text = node.kind === "string" ? stringOf(answer, node) : readable(compact(answer, node))
+  const written = node.kind === "string" ? stringOf(answer, node) : readable(compact(answer, node))
+  const text = node.kind === "number" ? figure(written) : written
   const order = node.kind === "number" ? Number(text) : node.kind === "null" ? null : text.toLowerCase()
   return { text, kind: node.kind, order, link: node.kind === "string" && looksLikeId(text) ? text : null }
 }

@@ -11,7 +11,12 @@ export function bytes(value: number | null | undefined): string {
     unit++
   }
 
-  return `${value < 0 ? "−" : ""}${unit > 0 && scaled < 10 ? scaled.toFixed(1) : Math.round(scaled)} ${units[unit]}`
+  return `${value < 0 ? "−" : ""}${unit > 0 && scaled < 100 ? scaled.toFixed(1) : Math.round(scaled)} ${units[unit]}`
+}
+
+/** How much more a card takes: what is below its reserve is no room. */
+export function room(spare: number | null | undefined): string {
+  return spare != null && spare < 0 ? `none: ${bytes(-spare)} below its reserve` : bytes(spare)
 }
 
 export function milliseconds(value: number | null | undefined): string {
@@ -30,6 +35,18 @@ export function duration(seconds: number | null | undefined): string {
   if (seconds < 90) return `${Math.round(seconds)} s`
   if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`
   return seconds < 48 * 3600 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`
+}
+
+/** By how much a clock is off. */
+export function offset(seconds: number | null | undefined): string {
+  if (seconds == null) return Unknown
+  const size = Math.abs(seconds)
+  return `${seconds < 0 ? "−" : ""}${size < 60 ? `${Number(size.toFixed(size < 1 ? 3 : 1))} s` : duration(size)}`
+}
+
+/** A number of a document as people read it: what a sum of binary fractions has behind its fifteenth digit is noise. */
+export function figure(text: string): string {
+  return text.includes(".") && text.replace(/[^\d]/g, "").length > 15 ? String(Number(Number(text).toPrecision(15))) : text
 }
 
 export function count(value: number | null | undefined): string {

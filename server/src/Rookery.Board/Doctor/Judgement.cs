@@ -1,4 +1,5 @@
 using System.Globalization;
+using Rookery.Disk;
 
 namespace Rookery.Board.Doctor;
 
@@ -106,7 +107,7 @@ public static class Judgement
 
     private static Finding OfSpace(SpaceFacts space)
     {
-        string figures = Say($"{space.FreeBytes >> 20} MiB are free in {space.Directory}, where the node keeps {space.ReserveBytes >> 20} in reserve");
+        string figures = Say($"{Amount.Bytes(space.FreeBytes)} are free in {space.Directory}, where the node keeps {Amount.Bytes(space.ReserveBytes)} in reserve");
         return space.FreeBytes < space.ReserveBytes ? new("space", Severity.Error, $"{figures}: writes that grow the data are refused.", "Delete documents, databases or other files there, or use a larger card.")
             : space.FreeBytes < space.ReserveBytes * 2 ? new("space", Severity.Warning, $"{figures}: it will be full soon.", "Delete what is not needed, or use a larger card.")
             : new("space", Severity.Ok, $"{figures}.");
@@ -119,7 +120,7 @@ public static class Judgement
         {
             { Now.Year: < FirstYear } => new("clock", Severity.Error, Say($"The clock says {facts.Now:yyyy-MM-dd}: it was never set, and certificates are not valid yet by it."), fix),
             { ClockAheadSeconds: { } ahead } when Math.Abs(ahead) > WrongClockSeconds =>
-                new("clock", Severity.Warning, Say($"The clock is {Math.Abs(ahead):0} s {(ahead > 0 ? "ahead of" : "behind")} the cluster's time."), fix),
+                new("clock", Severity.Warning, $"The clock is {Amount.Time(TimeSpan.FromSeconds(Math.Abs(ahead)))} {(ahead > 0 ? "ahead of" : "behind")} the cluster's time.", fix),
             { Node.ClockDoubt: { } doubt } => new("clock", Severity.Warning, doubt, fix),
             { IsClockSynchronised: false } => new("clock", Severity.Warning, Say($"The clock ({facts.Now:yyyy-MM-dd HH:mm} UTC) follows no source of time."), fix),
             { IsClockSynchronised: null } => new("clock", Severity.Notice, "Whether the clock follows a source of time is not known."),

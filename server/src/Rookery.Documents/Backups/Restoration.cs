@@ -70,7 +70,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         long free = disk.SpaceOf(existing).FreeBytes;
         if (free < backup.TotalBytes)
         {
-            throw new BackupException($"The backup has {backup.TotalBytes} bytes, and there are {free} free for {Target}. Free some space, or restore elsewhere.");
+            throw new BackupException($"The backup has {Amount.Bytes(backup.TotalBytes)}, and there are {Amount.Bytes(free)} free for {Target}. Free some space, or restore elsewhere.");
         }
     }
 

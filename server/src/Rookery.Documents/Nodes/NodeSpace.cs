@@ -49,11 +49,11 @@ internal sealed class NodeSpace
         var data = _data.State;
         if (!data.GrowthAllowed)
         {
-            return $"Node {nodeTag} has {data.FreeBytes} bytes free and keeps {data.NeededBytes}: writes that grow the data are refused. Deletes go on; free some space.";
+            return $"Node {nodeTag} has {Amount.Bytes(data.FreeBytes)} free and keeps {Amount.Bytes(data.NeededBytes)}: writes that grow the data are refused. Deletes go on; free some space.";
         }
 
         return _journal?.State is { GrowthAllowed: false } journal
-            ? $"Node {nodeTag} has {journal.FreeBytes} bytes left for its journal in {_journalDirectory} and keeps {journal.NeededBytes}: writes that grow the data are refused. Deletes go on; free some space there."
+            ? $"Node {nodeTag} has {Amount.Bytes(journal.FreeBytes)} left for its journal in {_journalDirectory} and keeps {Amount.Bytes(journal.NeededBytes)}: writes that grow the data are refused. Deletes go on; free some space there."
             : null;
     }
 }

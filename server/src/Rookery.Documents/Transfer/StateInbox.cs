@@ -55,7 +55,7 @@ public sealed class StateInbox
         {
             throw new StateTransferException(string.Create(
                 CultureInfo.InvariantCulture,
-                $"The state of the cluster has {missing} bytes more than are here, and with what is kept in reserve {needed} bytes have to be free for it; {space.FreeBytes} are. Free some space on this node, or give it a larger disk."));
+                $"The state of the cluster has {Amount.Bytes(missing)} more than are here, and with what is kept in reserve {Amount.Bytes(needed)} have to be free for it; {Amount.Bytes(space.FreeBytes)} are. Free some space on this node, or give it a larger disk."));
         }
     }
 

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Rookery.Board;
+using Rookery.Disk;
 using Rookery.Documents;
 
 namespace Rookery.Server;
@@ -14,7 +15,6 @@ public static class AlertCatalogue
     private const double ClockOffSeconds = 60;
     private const int CertificateDays = 30;
     private const int BackupDays = 3;
-    private const long MiB = 1 << 20;
 
     /// <summary>The alerts, the gravest first.</summary>
     public static IReadOnlyList<AlertDefinition> All { get; } =
@@ -58,7 +58,7 @@ public static class AlertCatalogue
             For = TimeSpan.FromMinutes(1),
             Sentence = "Writes do not go through a node: no majority of the voters sees each other, or it catches up.",
             Summary = "Writes do not go through {{ $labels.instance }}.",
-            Fix = "A majority of the voters has to be on and see each other: `rookery status` says who is missed. Documents can be read meanwhile.",
+            Fix = "A majority of the voters has to be on and see each other: `rookery status` says who is missed. Documents can be read meanwhile, with `rookery get --local` and `rookery query --local` too.",
             Judge = static facts => !facts.TakesNoPart && facts.Cluster?.Trouble is { } trouble ? $"Writes do not go through this node: {trouble}" : null,
         },
         new()
@@ -82,7 +82,7 @@ public static class AlertCatalogue
             Summary = "{{ $labels.instance }} has {{ $value | humanize1024 }}B free, less than its reserve.",
             Fix = "Delete documents or databases that are not needed, or move the node to a larger card or drive.",
             Judge = static facts => facts.Space is { } space && space.FreeBytes < space.NeededBytes
-                ? Said($"This node's card has {space.FreeBytes / MiB} MiB free, less than the {space.NeededBytes / MiB} MiB that it keeps in reserve.") : null,
+                ? $"{(facts.IsAlone ? "Nothing new can be written: this" : "This")} node's card is full; it has {Amount.Bytes(space.FreeBytes)} free, and keeps {Amount.Bytes(space.NeededBytes)} in reserve." : null,
         },
         new()
         {
@@ -119,7 +119,7 @@ public static class AlertCatalogue
             Fix = "Is it switched on, and in the network? `rookery cluster node ls` says when it was last heard; replace_node.yml takes a new machine in its place.",
             IsOfCluster = true,
             JudgeMembers = static facts => MembersWho(facts, static one => one.IsReachable == false, static one => one.HeardSeconds is { } heard
-                ? Said($"The leader hears nothing of {one.Member.Name} ({one.Member.Tag}), and did {heard:0} s ago.")
+                ? $"The leader hears nothing of {one.Member.Name} ({one.Member.Tag}), and did {Amount.Time(TimeSpan.FromSeconds(heard))} ago."
                 : Said($"The leader hears nothing of {one.Member.Name} ({one.Member.Tag}).")),
         },
         new()
@@ -132,7 +132,7 @@ public static class AlertCatalogue
             Summary = "Member {{ $labels.member }} lacks {{ $value }} entries.",
             Fix = "A slow card or network: compare the members' sync p99 in `rookery cluster node ls`.",
             IsOfCluster = true,
-            JudgeMembers = static facts => MembersWho(facts, static one => one.LagEntries > LagEntries, static one => Said($"{one.Member.Name} ({one.Member.Tag}) is {one.LagEntries} entries behind.")),
+            JudgeMembers = static facts => MembersWho(facts, static one => one.LagEntries > LagEntries, static one => $"{one.Member.Name} ({one.Member.Tag}) is {Amount.Number(one.LagEntries ?? 0)} entries behind."),
         },
         new()
         {
@@ -144,7 +144,7 @@ public static class AlertCatalogue
             Sentence = "A card takes long to sync: every write waits for it.",
             Summary = "One sync of the journal in a hundred takes {{ $value | humanizeDuration }} on {{ $labels.instance }}.",
             Fix = "A card that stalls is worn, or shared with something else that writes: look at the IO timeline, and try another card or an SSD.",
-            Judge = static facts => facts.SyncMicroseconds / 1e6 > SlowSyncSeconds ? Said($"One sync of the journal in a hundred takes more than {facts.SyncMicroseconds / 1000} ms here.") : null,
+            Judge = static facts => facts.SyncMicroseconds / 1e6 > SlowSyncSeconds ? $"One sync of the journal in a hundred takes more than {Amount.Microseconds(facts.SyncMicroseconds ?? 0)} here." : null,
         },
         new()
         {
@@ -157,7 +157,7 @@ public static class AlertCatalogue
             Summary = "{{ $labels.instance }} has {{ $value | humanize1024 }}B free.",
             Fix = "Delete what is not needed, or plan a larger card or drive: at the reserve, writes that grow the data are refused when no majority has more.",
             Judge = static facts => facts.Space is { } space && space.FreeBytes >= space.NeededBytes && space.FreeBytes < 2 * space.NeededBytes
-                ? Said($"This node's card has {space.FreeBytes / MiB} MiB free; at {space.NeededBytes / MiB} MiB writes that grow the data are refused.") : null,
+                ? $"This node's card has {Amount.Bytes(space.FreeBytes)} free; at {Amount.Bytes(space.NeededBytes)} writes that grow the data are refused." : null,
         },
         new()
         {
@@ -240,7 +240,7 @@ public static class AlertCatalogue
             Summary = "The clock of {{ $labels.instance }} is {{ $value | humanizeDuration }} off.",
             Fix = "Connect it to a source of time (`timedatectl`), or look at its battery: its log and its alerts carry wrong times.",
             Judge = static facts => facts is { TakesNoPart: false, Cluster.Clock: { Time.UtcTicks: > 0 } clock } && Math.Abs(clock.OwnAheadSeconds) > ClockOffSeconds
-                ? Said($"This machine's clock is {Math.Abs(clock.OwnAheadSeconds):0} s {(clock.OwnAheadSeconds > 0 ? "ahead of" : "behind")} the cluster's time.") : null,
+                ? $"This machine's clock is {Amount.Time(TimeSpan.FromSeconds(Math.Abs(clock.OwnAheadSeconds)))} {(clock.OwnAheadSeconds > 0 ? "ahead of" : "behind")} the cluster's time." : null,
         },
         new()
         {

@@ -46,6 +46,9 @@ public sealed record AlertFacts
     /// <summary>Indexes that cannot go on, each as "database/index: why".</summary>
     public IReadOnlyList<string> IndexTroubles { get; init; } = [];
 
+    /// <summary>Whether no other node has the documents too.</summary>
+    public bool IsAlone => Cluster is null or { Members.Count: <= 1 };
+
     /// <summary>Whether this node leads its cluster.</summary>
     public bool IsLeader => Cluster is { } cluster && ClusterMargin.Leads(cluster);
 

@@ -111,6 +111,7 @@ public sealed class AlertWatch : IDisposable
     private bool Take(State state, string? sentence)
     {
         long now = _time.GetTimestamp();
+        state.Holds = sentence is not null;
         if (sentence is not null)
         {
             state.Sentence = sentence;
@@ -156,12 +157,16 @@ public sealed class AlertWatch : IDisposable
 
         public long HeldAt { get; set; }
 
+        public bool Holds { get; set; }
+
         public DateTimeOffset Since { get; set; }
 
         public bool IsActive { get; set; }
 
         public bool IsAbout(string? other) => string.Equals(member, other, StringComparison.Ordinal);
 
-        public ActiveAlert ToAlert() => new(definition.Name, definition.Severity, Since, Sentence, definition.Fix, definition.Help, member);
+        // Its figures are those of then, and what they called for may be done.
+        public ActiveAlert ToAlert() => Holds ? new(definition.Name, definition.Severity, Since, Sentence, definition.Fix, definition.Help, member)
+            : new(definition.Name, AlertSeverity.Warning, Since, $"It does not hold any more, and is over when it stays so for {Amount.Time(definition.KeepFiring)}. It was: {Sentence}", definition.Fix, definition.Help, member);
     }
 }

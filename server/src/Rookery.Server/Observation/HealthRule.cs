@@ -29,6 +29,11 @@ internal static class HealthRule
             return (Error, cluster.Trouble ?? "Nobody leads now: nothing is written until most of the voters see each other.");
         }
 
+        if (GrowthRule.WhyRefused(cluster) is { } refused)
+        {
+            return (Error, refused);
+        }
+
         LiveNode[] down = [.. cluster.Nodes.Where(static node => node.State == NodeState.Down)];
         if (down.Length > 0)
         {

@@ -56,6 +56,18 @@ internal static class UnplugRule
             return (false, $"No. {WhyTooFew(cluster, node)}: nothing could be written.");
         }
 
+        if (GrowthRule.WhyRefused(cluster) is not null)
+        {
+            return (false, "No. Nothing new can be written now, and each node that is off makes it worse. Free some space first; to give it a larger card, go from one node to the next.");
+        }
+
+        LiveNode[] full = [.. cluster.Nodes.Where(other => other != node && Counts(other) && GrowthRule.IsFull(other))];
+        if (stay - full.Length < cluster.Majority)
+        {
+            string[] names = [.. full.Select(static other => other.Called)];
+            return (false, $"No. The {(names.Length == 1 ? "card" : "cards")} of {Listed(names)} {(names.Length == 1 ? "is" : "are")} full, and without this one too few voters would have room: nothing new could be written.");
+        }
+
         string next = !node.IsLeader ? $"{Called(cluster, cluster.LeaderTag!)} goes on leading"
             : cluster.SuccessorTag is { } successor ? $"{Called(cluster, successor)} leads next"
             : "The others choose who leads next";

@@ -27,7 +27,7 @@ internal static class HealthRoutes
         }
 
         http.Response.ContentType = "text/plain; charset=utf-8";
-        return http.Response.WriteAsync((reason ?? (cluster?.Trouble is { } trouble ? $"ok, but: {trouble}" : "ok")) + "\n", http.RequestAborted);
+        return http.Response.WriteAsync((reason ?? ((cluster?.Trouble ?? GrowthRefusal(context)) is { } trouble ? $"ok, but: {trouble}" : "ok")) + "\n", http.RequestAborted);
     }
 
     private static async Task AnswerAtLengthAsync(HttpContext http, ServerContext context, string? reason, bool inWords)
@@ -55,6 +55,10 @@ internal static class HealthRoutes
             await http.Response.Body.WriteAsync(body.WrittenMemory, http.RequestAborted);
         }
     }
+
+    private static string? GrowthRefusal(ServerContext context) => context.Readiness.Node?.ReadStatistics()?.Consensus is { } cluster
+        ? GrowthRule.WhyRefused(LiveCluster.Of(cluster, context.Observation, context.Options.NodeTag, reason: null, context.Options.NodeName))
+        : null;
 
     /// <summary>Writes the whole answer.</summary>
     public static void WriteVerbose(Utf8JsonWriter json, ServerContext context, string? reason, string? forming)
@@ -85,6 +89,7 @@ internal static class HealthRoutes
             json.WriteNumber("ManifestIndex"u8, statistics.ManifestIndex);
             json.WriteNumber("Sequence"u8, statistics.Sequence);
             json.WriteNumber("QueuedCommands"u8, statistics.QueuedCommands);
+            json.WriteString("GrowthRefusal"u8, GrowthRefusal(context));
             if (statistics.Consensus is { } cluster)
             {
                 ClusterHealth.Write(json, cluster, ToldSight.Of(cluster, context.Observation));

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
+using Rookery.Disk;
 
 namespace Rookery.Server;
 
@@ -15,9 +16,9 @@ public static class StatusWords
     /// <summary>The header's value for any other.</summary>
     public const string Unwell = "unwell";
 
-    /// <summary>Whether the node serves, and writes go through it.</summary>
+    /// <summary>Whether the node serves, and all writes go through it.</summary>
     public static bool IsWell(JsonElement status) =>
-        status.GetProperty("Ready").GetBoolean() && !(status.TryGetProperty("Cluster", out var cluster) && cluster.GetProperty("Trouble").ValueKind == JsonValueKind.String);
+        status.GetProperty("Ready").GetBoolean() && GrowthRefusal(status) is null && !(status.TryGetProperty("Cluster", out var cluster) && cluster.GetProperty("Trouble").ValueKind == JsonValueKind.String);
 
     /// <summary>Whether nothing more is to be asked: a leader is known, or there is no cluster to look for.</summary>
     public static bool IsWholeStory(JsonElement status) =>
@@ -29,8 +30,11 @@ public static class StatusWords
     /// <summary>What it says, in lines.</summary>
     public static IReadOnlyList<string> Describe(JsonElement status)
     {
-        string ready = status.GetProperty("Ready").GetBoolean() ? "Ready: documents are served." : $"Not ready: {status.GetProperty("Reason").GetString()}";
-        List<string> lines = [ready];
+        List<string> lines =
+        [
+            !status.GetProperty("Ready").GetBoolean() ? $"Not ready: {status.GetProperty("Reason").GetString()}"
+                : GrowthRefusal(status) ?? "Ready: documents are served.",
+        ];
         if (status.TryGetProperty("Forming", out var forming))
         {
             lines.Add(forming.GetString()!);
@@ -67,9 +71,8 @@ public static class StatusWords
 
         if (cluster.TryGetProperty("Capacity", out var capacity))
         {
-            lines.Add(capacity.GetProperty("Refusal").GetString() ?? string.Create(
-                CultureInfo.InvariantCulture,
-                $"{capacity.GetProperty("LimitedBy").GetString()} limits capacity: {capacity.GetProperty("SpareBytes").GetInt64() >> 20} MiB fit."));
+            lines.Add(capacity.GetProperty("Refusal").GetString()
+                ?? $"{capacity.GetProperty("LimitedBy").GetString()} limits capacity: {Amount.Bytes(capacity.GetProperty("SpareBytes").GetInt64())} fit.");
         }
 
         foreach (var member in cluster.GetProperty("Members").EnumerateArray())
@@ -84,6 +87,9 @@ public static class StatusWords
 
         return lines;
     }
+
+    // A node of before tells nothing of it.
+    private static string? GrowthRefusal(JsonElement status) => status.TryGetProperty("GrowthRefusal", out var refusal) ? refusal.GetString() : null;
 
     private static string DescribeMember(JsonElement member)
     {
@@ -102,12 +108,12 @@ public static class StatusWords
     /// <summary>A card that is full: of a spare nothing else says so, because nothing waits for it.</summary>
     private static string DescribeRoom(JsonElement member) =>
         member.TryGetProperty("SpareBytes", out var spare) && spare.GetInt64() < 0
-            ? string.Create(CultureInfo.InvariantCulture, $", full: {(-spare.GetInt64() + (1 << 20) - 1) >> 20} MiB less free than it keeps in reserve")
+            ? $", full: {Amount.Bytes(-spare.GetInt64())} less free than it keeps in reserve"
             : string.Empty;
 
     /// <summary>A clock that is a minute off, or follows nothing.</summary>
     private static string DescribeClock(JsonElement member) =>
         !member.TryGetProperty("ClockAheadSeconds", out var ahead) ? string.Empty
-        : Math.Abs(ahead.GetDouble()) > 60 ? $", clock off by {TimeSpan.FromSeconds(Math.Abs(ahead.GetDouble())):d\\.hh\\:mm\\:ss}"
+        : Math.Abs(ahead.GetDouble()) > 60 ? $", clock off by {Amount.Time(TimeSpan.FromSeconds(Math.Abs(ahead.GetDouble())))}"
         : member.GetProperty("IsClockSynchronised").GetBoolean() ? string.Empty : ", clock not synchronised";
 }

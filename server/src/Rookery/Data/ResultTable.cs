@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text.Json;
 using Rookery.Terminal;
 
@@ -8,6 +9,7 @@ internal static class ResultTable
 {
     private const int MostColumns = 12;
     private const int WidestCell = 60;
+    private const int DigitsOfDouble = 15;
     private const string Metadata = "@metadata";
 
     /// <summary>The table. Columns come in the order in which they are met.</summary>
@@ -34,7 +36,12 @@ internal static class ResultTable
     private static bool IsNumber(JsonElement result, string name) =>
         result.ValueKind == JsonValueKind.Object && (!result.TryGetProperty(name, out var value) || value.ValueKind is JsonValueKind.Number or JsonValueKind.Null);
 
+    /// <summary>A number as people read it: what a sum of binary fractions has behind its fifteenth digit is noise.</summary>
+    internal static string Figure(string written) =>
+        written.Contains('.', StringComparison.Ordinal) && written.Count(char.IsAsciiDigit) > DigitsOfDouble && double.TryParse(written, NumberStyles.Float, CultureInfo.InvariantCulture, out double value)
+            ? value.ToString("G15", CultureInfo.InvariantCulture) : written;
+
     private static string Text(JsonElement result, string name) =>
         result.ValueKind != JsonValueKind.Object || !result.TryGetProperty(name, out var value) ? string.Empty
-        : Table.Cut(value.ValueKind == JsonValueKind.String ? value.GetString()! : value.GetRawText(), WidestCell);
+        : Table.Cut(value.ValueKind == JsonValueKind.String ? value.GetString()! : value.ValueKind == JsonValueKind.Number ? Figure(value.GetRawText()) : value.GetRawText(), WidestCell);
 }

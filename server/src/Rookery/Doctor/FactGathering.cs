@@ -165,7 +165,7 @@ internal static class FactGathering
             var space = disk.SpaceOf(directory);
             long needed = DiskProbe.FileBytes + (isApart ? 0 : ReserveRule.Default.BytesOf(space.TotalBytes));
             return space.FreeBytes < needed
-                ? facts with { ProbeRefusal = $"{directory} has {space.FreeBytes >> 20} MiB free, and {needed >> 20} are needed for it beside what the node keeps in reserve." }
+                ? facts with { ProbeRefusal = $"{directory} has {Amount.Bytes(space.FreeBytes)} free, and {Amount.Bytes(needed)} are needed for it beside what the node keeps in reserve." }
                 : facts with { Probe = DiskProbe.Run(disk, directory, time) };
         }
         catch (DiskException refused)

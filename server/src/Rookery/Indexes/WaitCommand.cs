@@ -2,6 +2,7 @@ using System.CommandLine;
 using System.Text.Json;
 using Rookery.Access;
 using Rookery.Data;
+using Rookery.Disk;
 using Rookery.Terminal;
 
 namespace Rookery.Indexes;

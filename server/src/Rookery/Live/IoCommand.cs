@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Globalization;
 using Rookery.Access;
+using Rookery.Disk;
 using Rookery.Terminal;
 
 namespace Rookery.Live;
@@ -15,7 +16,7 @@ internal static class IoCommand
     {
         var address = new NodeAddress();
         var follow = new Option<bool>("--follow", "-f") { Description = "Print each piece of work as it happens, until Ctrl+C." };
-        var slow = new Option<bool>("--slow") { Description = "Only what took longer than 99.9 % of its kind." };
+        var slow = new Option<bool>("--slow") { Description = "Only what took longer than 99.9 % of its kind, and 10 ms or more." };
         var node = NodeOption();
         var command = address.AddTo(new Command("io", "Show what the node's disk did in the last minute: how often, how much, how long, and the syncs second by second.") { follow, slow, node });
         command.SetAction((parsed, _) => address.WorkAsync(parsed, client =>
@@ -87,7 +88,7 @@ internal static class IoCommand
     {
         if (events.Count == 0)
         {
-            Console.Error.WriteLine("Nothing was slower than 99.9 % of its kind.");
+            Console.Error.WriteLine("Nothing took 10 ms or more and longer than 99.9 % of its kind.");
             return;
         }
 

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Rookery.Disk;
 using Rookery.Terminal;
 
 namespace Rookery.Live;

@@ -57,7 +57,7 @@ internal static class DebugPackageCommand
             }
 
             long bytes = await SaveAsync(await answer.Content.ReadAsStreamAsync(cancellation), path, cancellation);
-            await Console.Error.WriteLineAsync($"{bytes >> 10} KiB. Look into it with `rookery debug-package show {path}` before you give it to somebody: it names nodes, their addresses, databases and indexes.");
+            await Console.Error.WriteLineAsync($"{Amount.Bytes(bytes)}. Look into it with `rookery debug-package show {path}` before you give it to somebody: it names nodes, their addresses, databases and indexes.");
             await Console.Out.WriteLineAsync(isJson ? $"{{\"File\":\"{JsonEncodedText.Encode(path)}\",\"Bytes\":{bytes}}}" : path);
             return ExitCode.Success;
         }

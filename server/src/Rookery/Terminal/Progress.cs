@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Disk;
 
 namespace Rookery.Terminal;
 

@@ -1,6 +1,7 @@
 using System.IO.Compression;
 using Rookery.Access;
 using Rookery.Data;
+using Rookery.Disk;
 using Rookery.Terminal;
 
 namespace Rookery.Transfer;

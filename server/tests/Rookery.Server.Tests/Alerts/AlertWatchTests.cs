@@ -106,6 +106,23 @@ public sealed class AlertWatchTests : IDisposable
     }
 
     [Fact]
+    public void An_alert_that_does_not_hold_any_more_says_so_before_it_is_over()
+    {
+        _facts = Well() with { Space = new ReserveState(136 << 20, 256 << 20) };
+        Pass(minutes: 2);
+        Assert.Equal(("disk_full", AlertSeverity.Critical), (Assert.Single(_watch.Active).Name, _watch.Active[0].Severity));
+        _facts = Well();
+        Pass(minutes: 1);
+        var lingering = Assert.Single(_watch.Active);
+        Assert.Equal(AlertSeverity.Warning, lingering.Severity);
+        Assert.Equal(
+            "It does not hold any more, and is over when it stays so for 5 min 0 s. It was: Nothing new can be written: this node's card is full; it has 136 MiB free, and keeps 256 MiB in reserve.",
+            lingering.Sentence);
+        Pass(minutes: 5);
+        Assert.Empty(_watch.Active);
+    }
+
+    [Fact]
     public void Of_what_is_not_known_nothing_is_said()
     {
         _facts = new AlertFacts { Now = _time.GetUtcNow() };

@@ -13,6 +13,13 @@ namespace Rookery.Server.Tests.CommandLine;
 public sealed class CommandLineTests
 {
     [Theory]
+    [InlineData("899.6300000000001", "899.63")]
+    [InlineData("0.30000000000000004", "0.3")]
+    [InlineData("12.50", "12.50")]
+    [InlineData("9007199254740993", "9007199254740993")]
+    public void A_number_in_a_table_has_no_noise_behind_its_fifteenth_digit(string written, string shown) => Assert.Equal(shown, ResultTable.Figure(written));
+
+    [Theory]
     [InlineData("", " [command] [options]", "status")]
     [InlineData("cluster", "cluster [command] [options]", "join")]
     [InlineData("db", "db [command] [options]", "ls")]
@@ -191,7 +198,7 @@ public sealed class CommandLineTests
     [InlineData(1023, "1023 B")]
     [InlineData(1536, "1.5 KiB")]
     [InlineData(300 * 1024 * 1024, "300 MiB")]
-    public void Bytes_are_told_in_a_unit_that_suits(double bytes, string told) => Assert.Equal(told, Amount.Bytes(bytes));
+    public void Bytes_are_told_in_a_unit_that_suits(double bytes, string told) => Assert.Equal(told, Disk.Amount.Bytes(bytes));
 
     [Theory]
     [InlineData("""{"url":"http://a:1"}""", 1)]

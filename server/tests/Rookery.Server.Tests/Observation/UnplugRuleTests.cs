@@ -6,7 +6,7 @@ namespace Rookery.Server.Tests.Observation;
 public sealed class UnplugRuleTests
 {
     [Theory]
-    // letters: voter, L leader, l learner; state + up, - down, ? unknown, ~ behind.
+    // letters: voter, L leader, l learner; state + up, - down, ? unknown, ~ behind, ! full.
     [InlineData("L+ v+ v+", "B", "A", true, "Yes. pi-B leads next; after that no other may fail.")]
     [InlineData("L+ v+ v+", "B", "B", true, "Yes. pi-A goes on leading; after that no other may fail.")]
     [InlineData("L+ v+ v-", "B", "B", false, "No. pi-C does not answer, and without this one too few voters would be left: nothing could be written.")]
@@ -22,6 +22,9 @@ public sealed class UnplugRuleTests
     [InlineData("v+ v- v-", null, "A", false, "No. Nobody leads now, and each node that is off makes it worse.")]
     [InlineData("v+ v- v-", null, "B", false, "It does not answer. Nobody leads now: bring it back, for it may be what is missing.")]
     [InlineData("L+ v? v+", "C", "B", false, "Unknown. Nobody has said yet whether it answers. Ask again in some seconds.")]
+    [InlineData("L! v! v!", "B", "B", false, "No. Nothing new can be written now, and each node that is off makes it worse. Free some space first; to give it a larger card, go from one node to the next.")]
+    [InlineData("L+ v+ v!", "B", "B", false, "No. The card of pi-C is full, and without this one too few voters would have room: nothing new could be written.")]
+    [InlineData("L+ v+ v!", "B", "C", true, "Yes. pi-A goes on leading; after that no other may fail.")]
     public void Whether_a_node_may_be_unplugged_is_said_with_who_leads_then_and_how_many_more_may_fail(string nodes, string? successor, string asked, bool mayI, string sentence)
     {
         var cluster = ClusterOf(nodes, successor);
@@ -47,6 +50,13 @@ public sealed class UnplugRuleTests
     [InlineData("L+ v- v-", "error", "pi-B and pi-C do not answer; 1 of 3 nodes is there. Nothing is written until one is back.")]
     [InlineData("v+ v- v-", "error", "Nobody leads now: nothing is written until most of the voters see each other.")]
     [InlineData("L+ v? v+", "warning", "Whether pi-B is well is not known here yet.")]
+    [InlineData("L! v! v!", "error", "Nothing new can be written: all 3 cards are full. Documents can be read and deleted; free some space, or give them larger cards.")]
+    [InlineData("L+ v! v!", "error", "Nothing new can be written: the cards of pi-B and pi-C are full. Documents can be read and deleted; free some space, or give them larger cards.")]
+    [InlineData("L+ v! v-", "error", "Nothing new can be written: the card of pi-B is full, and others do not answer. Documents can be read and deleted; free some space, or give it a larger card.")]
+    [InlineData("L! v!", "error", "Nothing new can be written: both cards are full. Documents can be read and deleted; free some space, or give them larger cards.")]
+    [InlineData("L! l+", "error", "Nothing new can be written: the card of pi-A, which alone votes, is full. Documents can be read and deleted; free some space, or give it a larger card.")]
+    [InlineData("L!", "error", "Nothing new can be written: this node's card is full. Documents can be read and deleted; free some space, or give it a larger card.")]
+    [InlineData("L+ v+ v!", "ok", "All 3 nodes are well; any one of them may fail.")]
     public void How_the_whole_is_fits_into_a_sentence(string nodes, string level, string sentence) =>
         Assert.Equal((level, sentence), HealthRule.Judge(ClusterOf(nodes, "B"), []));
 
@@ -79,6 +89,7 @@ public sealed class UnplugRuleTests
             {
                 State = node[1] switch { '-' => NodeState.Down, '?' => NodeState.Unknown, _ => NodeState.Up },
                 LagEntries = node[1] switch { '~' => 9000, '?' => null, _ => 3 },
+                SpareBytes = node[1] == '!' ? -(13L << 30) : 1L << 30,
             };
         }).ToList();
         string? leader = all.FirstOrDefault(node => node.IsLeader)?.Tag;

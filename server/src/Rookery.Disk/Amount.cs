@@ -1,7 +1,7 @@
-namespace Rookery.Terminal;
+namespace Rookery.Disk;
 
-/// <summary>Amounts as people read them.</summary>
-internal static class Amount
+/// <summary>Amounts as people read them, everywhere the same: in commands, alerts, logs and answers. The page has the same rules in format.ts.</summary>
+public static class Amount
 {
     private static readonly string[] Units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
@@ -14,7 +14,7 @@ internal static class Amount
             bytes /= 1024;
         }
 
-        return unit == 0 ? $"{bytes:0} B" : bytes >= 100 ? $"{bytes:0} {Units[unit]}" : $"{bytes:0.0} {Units[unit]}";
+        return unit == 0 ? $"{bytes:0} B" : Math.Abs(bytes) >= 100 ? $"{bytes:0} {Units[unit]}" : $"{bytes:0.0} {Units[unit]}";
     }
 
     /// <summary>"12", "3,400", "0.5".</summary>
