@@ -6,6 +6,9 @@ public static class DocumentLimits
     /// <summary>Levels of objects and arrays in a document.</summary>
     public const int MaxDepth = 128;
 
+    /// <summary>Levels of a body or an answer that carries documents: it puts a few around them.</summary>
+    public const int MaxEnvelopeDepth = MaxDepth + 8;
+
     /// <summary>Bytes of a document as sent: 8 MiB.</summary>
     public const int MaxDocumentBytes = 8 * 1024 * 1024;
 

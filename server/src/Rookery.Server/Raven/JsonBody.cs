@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Rookery.Documents.Json;
 
 namespace Rookery.Server.Raven;
 
@@ -17,7 +18,7 @@ internal static class JsonBody
     {
         try
         {
-            var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = 128 });
+            var json = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = DocumentLimits.MaxEnvelopeDepth });
             json.Read();
             var result = read(ref json);
             return json.Read() ? throw RefusedException.BadRequest("The body is not valid JSON: something follows the end of its value.") : result;

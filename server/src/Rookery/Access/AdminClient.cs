@@ -83,7 +83,7 @@ internal sealed class AdminClient : IDisposable
             return default;
         }
 
-        using var document = JsonDocument.Parse(body);
+        using var document = JsonDocument.Parse(body, NodeClient.Parsing);
         return document.RootElement.Clone();
     }
 

@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Http.Headers;
 using System.Text.Json;
+using Rookery.Documents.Json;
 
 namespace Rookery.Access;
 
@@ -15,6 +16,9 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
 
     private NodeConnection _node = node;
     private HttpClient _client = node.NewClient(Timeout.InfiniteTimeSpan);
+
+    /// <summary>How an answer is read that may carry documents.</summary>
+    public static JsonDocumentOptions Parsing => new() { MaxDepth = DocumentLimits.MaxEnvelopeDepth };
 
     /// <summary>Where it answers.</summary>
     public Uri Address => _node.Address;
@@ -136,7 +140,7 @@ internal sealed class NodeClient(NodeConnection node, IReadOnlyList<NodeConnecti
                 return default;
             }
 
-            using var document = JsonDocument.Parse(body);
+            using var document = JsonDocument.Parse(body, Parsing);
             return document.RootElement.Clone();
         }
         catch (JsonException)

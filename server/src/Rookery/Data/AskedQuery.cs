@@ -50,7 +50,7 @@ internal sealed record AskedQuery(string Path, string Text, IReadOnlyList<(strin
         string value = said[(equals + 1)..];
         try
         {
-            using var json = JsonDocument.Parse(value);
+            using var json = JsonDocument.Parse(value, NodeClient.Parsing);
             return (name, json.RootElement.Clone());
         }
         catch (JsonException)

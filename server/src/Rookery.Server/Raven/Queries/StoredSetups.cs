@@ -3,6 +3,7 @@ using System.Text;
 using System.Text.Json;
 using Rookery.Documents;
 using Rookery.Documents.Ids;
+using Rookery.Documents.Json;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Summaries;
@@ -54,7 +55,7 @@ internal static class StoredSetups
 
             var json = new ArrayBufferWriter<byte>();
             DocumentJson.Write(json, document, database);
-            using var parsed = JsonDocument.Parse(json.WrittenMemory);
+            using var parsed = JsonDocument.Parse(json.WrittenMemory, new JsonDocumentOptions { MaxDepth = DocumentLimits.MaxEnvelopeDepth });
             return FacetSetup.Read(parsed.RootElement, setup.Position);
         }
     }
