@@ -114,6 +114,9 @@ internal sealed partial class ScriptEmitter
         }
     }
 
+    // What RavenDB takes for settings of a field instead of a value.
+    private static readonly string[] FieldSettings = ["$value", "$name", "$options", "$boost", "$vector"];
+
     private void EmitObject(ObjectLiteral literal)
     {
         builder.Emit(Opcode.NewObject);
@@ -131,6 +134,10 @@ internal sealed partial class ScriptEmitter
                 if (member.Name is null)
                 {
                     builder.Emit(Opcode.AddAll);
+                }
+                else if (use == ScriptUse.Indexing && Array.IndexOf(FieldSettings, member.Name) >= 0)
+                {
+                    throw TokenCursor.NotSupported($"fields that a map gives settings to ('{member.Name}')", member.Value.Position);
                 }
                 else
                 {

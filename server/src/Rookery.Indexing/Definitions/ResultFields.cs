@@ -5,6 +5,9 @@ namespace Rookery.Indexing.Definitions;
 /// <summary>Finds the names of the members of the objects that a function returns. An index has to know its fields before it sees a document, so the objects have to stand in the text.</summary>
 internal sealed class ResultFields
 {
+    /// <summary>The member whose values are fields of their own, each under the name that it gives.</summary>
+    private const string DynamicFields = "_";
+
     private readonly List<string> names = [];
     private readonly Dictionary<string, List<Expression>> values = new(StringComparer.Ordinal);
     private readonly HashSet<Expression> seen = new(ReferenceEqualityComparer.Instance);
@@ -19,7 +22,9 @@ internal sealed class ResultFields
     {
         var fields = new ResultFields();
         fields.AddAll(fields.Collect(statements));
-        return fields.names;
+        return !fields.names.Contains(DynamicFields)
+            ? fields.names
+            : throw TokenCursor.NotSupported("fields that documents name (the member '_')", statements[^1].Position);
     }
 
     /// <summary>Notes what variables hold.</summary>

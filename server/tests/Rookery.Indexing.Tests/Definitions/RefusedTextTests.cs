@@ -15,6 +15,8 @@ public sealed class RefusedTextTests
     [InlineData("map('Users', u => ({ t: load(u.c) }))", 24, "'load' without the name of a collection")]
     [InlineData("map('Users', u => ({ ...u }))", 19, "spread objects")]
     [InlineData("map('Users', u => ({ [u.a]: 1 }))", 19, "computed names")]
+    [InlineData("map('Users', u => ({ _: { $value: u.a, $name: u.b } }))", 19, "the member '_'")]
+    [InlineData("map('Users', u => ({ a: { $value: 1 } }))", 34, "'$value'")]
     [InlineData("map('Users', u => u)", 18, "does not stand in the text")]
     [InlineData("map('Users', (u, i) => ({ a: 1 }))", 13, "2 parameters")]
     [InlineData("map('Users', u => { while (true) { } })", 20, "'while' loops")]
