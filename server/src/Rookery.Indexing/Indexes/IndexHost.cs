@@ -142,8 +142,11 @@ public sealed class IndexHost : IDisposable
     /// <param name="etag">The etag.</param>
     /// <param name="timeout">How long at most.</param>
     /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="evenAtRest">Whether an index that is paused, disabled or stopped is waited for too: it may go on
+    /// meanwhile.</param>
     /// <returns>Whether they do.</returns>
-    public async Task<bool> WaitAsync(Database database, string name, long etag, TimeSpan timeout, CancellationToken cancellationToken)
+    public async Task<bool> WaitAsync(
+        Database database, string name, long etag, TimeSpan timeout, CancellationToken cancellationToken, bool evenAtRest = false)
     {
         long begun = _time.GetTimestamp();
         while (true)
@@ -152,11 +155,13 @@ public sealed class IndexHost : IDisposable
             var left = timeout - _time.GetElapsedTime(begun);
             if (TryGetSlot(database, name, out var slot))
             {
-                var waiting = slot.Serving.WaitAsync(etag, left, cancellationToken);
+                var waiting = slot.Serving.WaitAsync(etag, left, cancellationToken, evenAtRest);
                 Ask(waiting);
-                if (await waiting || slot.Serving.State != IndexState.Normal || (left = timeout - _time.GetElapsedTime(begun)) <= TimeSpan.Zero)
+                bool isReached = await waiting;
+                bool isAtRest = slot.Serving.State != IndexState.Normal && !evenAtRest;
+                if (isReached || isAtRest || (left = timeout - _time.GetElapsedTime(begun)) <= TimeSpan.Zero)
                 {
-                    return await waiting;
+                    return isReached;
                 }
 
                 // It was closed: another takes its place, which may not be there yet.

@@ -361,10 +361,12 @@ internal sealed class RunningIndex : IDisposable
     /// <param name="etag">The etag.</param>
     /// <param name="timeout">How long at most.</param>
     /// <param name="cancellationToken">Gives up.</param>
+    /// <param name="evenAtRest">Whether an index that is paused, disabled or stopped is waited for too: it may go on
+    /// meanwhile.</param>
     /// <returns>Whether they do.</returns>
-    public async Task<bool> WaitAsync(long etag, TimeSpan timeout, CancellationToken cancellationToken)
+    public async Task<bool> WaitAsync(long etag, TimeSpan timeout, CancellationToken cancellationToken, bool evenAtRest = false)
     {
-        if (VisibleEtag >= etag || State != IndexState.Normal || timeout <= TimeSpan.Zero)
+        if (VisibleEtag >= etag || (State != IndexState.Normal && !evenAtRest) || timeout <= TimeSpan.Zero)
         {
             return VisibleEtag >= etag;
         }

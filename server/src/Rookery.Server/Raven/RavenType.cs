@@ -11,6 +11,10 @@ internal static class RavenType
     public const string DatabaseDoesNotExist = "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException";
     public const string NoLeader = "Raven.Client.Exceptions.Cluster.NoLeaderException";
     public const string Timeout = "System.TimeoutException";
+
+    // What clients expect of a batch that waited for indexes or replicas in vain.
+    public const string BatchTimeout = "Raven.Client.Exceptions.RavenTimeoutException";
+
     public const string PatchFailed = "Raven.Client.Exceptions.Documents.Patching.JavaScriptException";
     public const string IndexCompilation = "Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException";
     public const string IndexMissing = "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException";

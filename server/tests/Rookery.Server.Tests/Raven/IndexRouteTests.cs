@@ -60,12 +60,29 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.False((await GetAsync(database + "/indexes/staleness?name=Ages")).GetProperty("IsStale").GetBoolean());
         Assert.Equal(1, (await GetAsync(database + "/indexes/stats?name=Ages")).GetProperty("Results")[0].GetProperty("EntriesCount").GetInt32());
 
+    }
+
+    [Theory]
+    [InlineData("waitForSpecificIndex=Ages")]
+    [InlineData("waitForIndexThrow=true")]
+    public async Task A_batch_waits_for_an_index_that_is_paused_and_says_that_it_waited_in_vain(string wait)
+    {
+        string database = await server.CreateDatabaseAsync();
+        const string Definition = """{"Indexes":[{"Name":"Ages","Maps":["from u in docs.Users select new { u.age }"]}]}""";
+        Assert.Equal(201, (await server.SendAsync("PUT", database + "/admin/indexes", Definition)).Status);
+        await WaitAsync(database);
         await NoContentAsync("POST", database + "/admin/indexes/stop?name=Ages");
-        const string Waiting = "waitForIndexesTimeout=15000&waitForSpecificIndex=Ages";
-        (await server.SendAsync("POST", $"{database}/bulk_docs?{Waiting}", Batch)).IsRefusal(500, "Nothing was stored. The index 'Ages' is paused on this node");
+        const string Batch = """{"Commands":[{"Id":"users/1","Type":"PUT","Document":{"age":7,"@metadata":{"@collection":"Users"}}}]}""";
+        var answer = await server.SendAsync("POST", $"{database}/bulk_docs?waitForIndexesTimeout=00:00:00.1&{wait}", Batch);
+        answer.IsRefusal(500, "The batch is stored. The index 'Ages' is paused on this node");
+        Assert.Equal("Raven.Client.Exceptions.RavenTimeoutException", answer.Json.GetProperty("Type").GetString());
         Assert.Equal(1, (await GetAsync(database + "/stats")).GetProperty("CountOfDocuments").GetInt32());
-        Assert.Equal(201, (await server.SendAsync("POST", $"{database}/bulk_docs?{Waiting}&waitForIndexThrow=false", Batch)).Status);
-        Assert.Equal(201, (await server.SendAsync("POST", $"{database}/bulk_docs?waitForIndexesTimeout=15000", Batch)).Status);
+        Assert.Equal(201, (await server.SendAsync("POST", $"{database}/bulk_docs?waitForIndexesTimeout=100&waitForIndexThrow=false", Batch)).Status);
+
+        // Who lets it go on meanwhile is waited for.
+        var waiting = server.SendAsync("POST", $"{database}/bulk_docs?waitForIndexesTimeout=00:00:30&{wait}", Batch);
+        await NoContentAsync("POST", database + "/admin/indexes/start?name=Ages");
+        Assert.Equal(201, (await waiting).Status);
     }
 
     [Fact]

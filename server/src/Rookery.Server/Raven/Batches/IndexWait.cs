@@ -53,8 +53,8 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
             : throw RefusedException.BadRequest($"The parameter '{name}' must be milliseconds or a TimeSpan like 00:00:05, not '{text}'.");
     }
 
-    /// <summary>Refuses, before anything is stored, to wait for an index that there is not, or that does not follow the documents.</summary>
-    /// <exception cref="RefusedException">There is none of a name, or it is not at work.</exception>
+    /// <summary>Refuses, before anything is stored, to wait for an index that there is not.</summary>
+    /// <exception cref="RefusedException">There is none of a name.</exception>
     public async ValueTask CheckAsync(ServerContext context, Database database)
     {
         // A follower that is behind may not know the indexes yet.
@@ -64,10 +64,6 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
         }
 
         IndexCommand.Find(database, Names);
-        if (Throws && Names.FirstOrDefault(name => context.Indexes.ReadStatus(database).Any(status => IsAtRest(status, name))) is { } resting)
-        {
-            throw new RefusedException(StatusCodes.Status500InternalServerError, RavenType.Timeout, $"Nothing was stored. The index '{resting}' {QueryWays.WhyBehind(context, database, resting, Timeout)}.");
-        }
     }
 
     /// <summary>Waits.</summary>
@@ -84,7 +80,7 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
             if (Throws)
             {
                 throw new RefusedException(
-                    StatusCodes.Status500InternalServerError, RavenType.Timeout, "The batch is stored. Whether indexes follow it is not known: no leader could say how far this node has come.");
+                    StatusCodes.Status500InternalServerError, RavenType.BatchTimeout, "The batch is stored. Whether indexes follow it is not known: no leader could say how far this node has come.");
             }
 
             return;
@@ -92,18 +88,20 @@ internal sealed record IndexWait(TimeSpan Timeout, bool Throws, IReadOnlyList<st
 
         long etag = database.LastEtag;
         string[] names = Names.Count > 0 ? [.. Names] : [.. context.Indexes.ReadStatus(database).Where(status => Concerns(status, collections)).Select(static status => status.Name)];
-        bool[] reached = await Task.WhenAll(names.Select(name => context.Indexes.WaitAsync(database, name, etag, Timeout, cancellationToken)));
+        bool[] reached = await Task.WhenAll(names.Select(name => context.Indexes.WaitAsync(database, name, etag, Timeout, cancellationToken, evenAtRest: true)));
         if (Throws && Array.IndexOf(reached, false) is >= 0 and var late)
         {
             throw new RefusedException(
                 StatusCodes.Status500InternalServerError,
-                RavenType.Timeout,
-                $"The batch is stored. The index '{names[late]}' {QueryWays.WhyBehind(context, database, names[late], Timeout)}.");
+                RavenType.BatchTimeout,
+                $"The batch is stored. The index '{names[late]}' {QueryWays.WhyBehind(context, database, names[late], Timeout, isWaitedForAtRest: true)}.");
         }
     }
 
-    private static bool IsAtRest(IndexStatus status, string name) => status is { IsReplacement: false, State: not IndexState.Normal } && status.Name.Equals(name, StringComparison.OrdinalIgnoreCase);
-
-    private static bool Concerns(IndexStatus status, IReadOnlyList<string>? collections) => status is { IsReplacement: false, State: IndexState.Normal }
-        && (collections is null || status.Collections.Count == 0 || status.LoadedCollections.Contains(AutoIndexDefinition.AllDocuments, StringComparer.Ordinal) || status.Collections.Concat(status.LoadedCollections).Intersect(collections, StringComparer.OrdinalIgnoreCase).Any());
+    // As in RavenDB, a disabled index is waited for only by its name.
+    private static bool Concerns(IndexStatus status, IReadOnlyList<string>? collections) =>
+        status is { IsReplacement: false, State: not IndexState.Disabled }
+        && (collections is null || status.Collections.Count == 0
+            || status.LoadedCollections.Contains(AutoIndexDefinition.AllDocuments, StringComparer.Ordinal)
+            || status.Collections.Concat(status.LoadedCollections).Intersect(collections, StringComparer.OrdinalIgnoreCase).Any());
 }

@@ -74,13 +74,14 @@ internal sealed class QueryWays(ServerContext context)
         : RouteOf(database, request, explains: true);
 
     /// <summary>Why an index does not come so far, and what to do, as the rest of a sentence.</summary>
-    public static string WhyBehind(ServerContext context, Database database, string name, TimeSpan waited)
+    public static string WhyBehind(ServerContext context, Database database, string name, TimeSpan waited, bool isWaitedForAtRest = false)
     {
+        string wait = isWaitedForAtRest ? $", and {waited.TotalMilliseconds:0} ms did not change that" : ", so it was not waited for";
         return context.Indexes.ReadStatus(database).FirstOrDefault(status => !status.IsReplacement && status.Name.Equals(name, StringComparison.OrdinalIgnoreCase))?.State switch
         {
-            IndexState.Disabled => "is disabled and does not follow the documents, so it was not waited for. Enable it with `rookery index enable`",
-            IndexState.Paused => $"is paused on this node and does not follow the documents, so it was not waited for. Let it go on with `rookery index resume`",
-            IndexState.Error => $"stopped because too many documents could not be indexed, so it was not waited for: `rookery index errors` lists them. Correct its definition",
+            IndexState.Disabled => $"is disabled and does not follow the documents{wait}. Enable it with `rookery index enable`",
+            IndexState.Paused => $"is paused on this node and does not follow the documents{wait}. Let it go on with `rookery index resume`",
+            IndexState.Error => $"stopped because too many documents could not be indexed{wait}: `rookery index errors` lists them. Correct its definition",
             _ => $"did not come as far as the documents were, and it was waited {waited.TotalMilliseconds:0} ms for it: `rookery index ls` says how far it is. Wait longer",
         };
     }
