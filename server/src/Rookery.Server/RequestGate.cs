@@ -2,6 +2,7 @@ using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Logging;
 using Rookery.Disk;
+using Rookery.Server.Raven;
 using Rookery.Storage;
 
 namespace Rookery.Server;
@@ -50,7 +51,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 
             return Pass(http, endpoint, needsDocuments);
         }
-        catch (Raven.RefusedException refused)
+        catch (RefusedException refused)
         {
             return ErrorAnswer.WriteAsync(http, refused.Status, refused.Type, refused.Message);
         }
@@ -67,6 +68,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             return ErrorAnswer.WriteAsync(http, StatusCodes.Status503ServiceUnavailable, ErrorAnswer.RavenException, reason);
         }
 
+        endpoint?.Metadata.GetMetadata<RouteParameters>()?.Check(http, IsWrite(http, endpoint));
         if (endpoint?.Metadata.GetMetadata<LongBody>() is not null)
         {
             LongBody.Allow(http);
@@ -74,6 +76,10 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 
         return next(http);
     }
+
+    private static bool IsWrite(HttpContext http, Endpoint endpoint) =>
+        !HttpMethods.IsGet(http.Request.Method) && !HttpMethods.IsHead(http.Request.Method)
+        && endpoint.Metadata.GetMetadata<RouteScope>() != RouteScope.Read;
 
     /// <summary>
     /// A member that has just started knows only whom it had applied before. Clients take it as final that they are not known, so that is said behind the read barrier only; and 503, which
@@ -87,7 +93,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             var refusal = access.Refusal(http, endpoint);
             await (refusal is null ? Pass(http, endpoint, needsDocuments) : RefuseAsync(http, refusal.Value.MayBeBehind && !isFresh ? access.NotKnownYet() : refusal.Value));
         }
-        catch (Raven.RefusedException refused)
+        catch (RefusedException refused)
         {
             await ErrorAnswer.WriteAsync(http, refused.Status, refused.Type, refused.Message);
         }

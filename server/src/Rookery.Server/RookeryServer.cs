@@ -84,6 +84,9 @@ public static class RookeryServer
             var scope = endpoint.Metadata.OfType<RouteScope>().LastOrDefault();
             Invariant.Holds(scope is not null, "every route says who may use it");
             string pattern = route.RoutePattern.RawText ?? string.Empty;
+            Invariant.Holds(
+                !pattern.StartsWith("/databases/", StringComparison.Ordinal) || endpoint.Metadata.OfType<Raven.RouteParameters>().Any(),
+                "every route of a database says which parameters it reads");
             endpoint.Metadata.Add(context.Metrics.ForRoute(pattern));
             if (endpoint.Metadata.OfType<OnAnyMember>().Any())
             {

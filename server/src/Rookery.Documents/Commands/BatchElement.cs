@@ -1,3 +1,4 @@
+using System.Text;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
 using Rookery.Documents.Patching;
@@ -17,6 +18,8 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     private bool returnsDocument;
     private bool isOfManyIds;
     private int createIfMissingAt;
+    private string? unknown;
+    private int unknownAt;
     private bool isInside;
 
     /// <summary>Says why the element was refused.</summary>
@@ -61,11 +64,14 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             return false;
         }
 
-        ParsedDocument unused = default;
         bool first = true;
         while (scanner.TryNextMember(ref first, out JsonSlice name))
         {
-            if (!TryReadMember(ref scanner, name, ref unused))
+            ReadOnlySpan<byte> member = scanner.Text(name);
+            bool isRead = member.SequenceEqual("Patch"u8) ? patch.TryReadPatch(ref scanner)
+                : member.SequenceEqual("PatchIfMissing"u8) ? patch.TryReadPatchIfMissing(ref scanner)
+                : TryPassOver(ref scanner, member);
+            if (!isRead)
             {
                 return false;
             }
@@ -74,6 +80,11 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         if (scanner.Error != InputErrorCode.None)
         {
             return false;
+        }
+
+        if (unknown is not null)
+        {
+            return RefuseMember(scanner, unknown, unknownAt, "PATCH docs");
         }
 
         if (!patch.HasScript)
@@ -87,9 +98,8 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     }
 
     /// <summary>Reads the value of TransactionMode.</summary>
-    public bool TryReadMode(scoped ref JsonScanner scanner, out bool clusterWide)
+    public bool TryReadMode(scoped ref JsonScanner scanner)
     {
-        clusterWide = false;
         if (scanner.Peek() == (byte)'n')
         {
             return scanner.TryTakeLiteral("null"u8);
@@ -102,10 +112,18 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         }
 
         ReadOnlySpan<byte> mode = scanner.Text(slice);
-        clusterWide = mode.SequenceEqual("ClusterWide"u8);
-        return clusterWide || mode.SequenceEqual("SingleNode"u8)
-            || Refuse(InputErrorCode.NotSupported, scanner, start, "This transaction mode is not supported", "Use SingleNode or ClusterWide");
+        return mode.SequenceEqual("SingleNode"u8)
+            || Refuse(
+                InputErrorCode.NotSupported,
+                scanner,
+                start,
+                $"The TransactionMode {Encoding.UTF8.GetString(mode[..Math.Min(mode.Length, 64)])} is not supported by this version",
+                "Use SingleNode; each batch is one transaction that a majority of the voters has");
     }
+
+    /// <summary>Refuses a member that would be passed over.</summary>
+    public bool RefuseMember(JsonScanner scanner, string name, int at, string where) =>
+        Refuse(InputErrorCode.NotSupported, scanner, at, $"The member '{name}' of {where} is not supported by this version", "Leave it out");
 
     /// <summary>Notes why the element is refused.</summary>
     public bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)
@@ -138,6 +156,7 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         changeVector.Clear();
         patch.Clear();
         (kind, hasChangeVector, hasDocument, returnsDocument, isOfManyIds, createIfMissingAt) = (default, false, false, false, false, -1);
+        unknown = null;
     }
 
     private bool TryReadMember(scoped ref JsonScanner scanner, JsonSlice name, scoped ref ParsedDocument document)
@@ -185,18 +204,56 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         if (member.SequenceEqual("CreateIfMissing"u8))
         {
             createIfMissingAt = next == (byte)'n' ? -1 : scanner.Position;
+            return scanner.TrySkipValue(DocumentLimits.MaxDepth);
         }
-        else if (member.SequenceEqual("ReturnDocument"u8))
+
+        if (member.SequenceEqual("ReturnDocument"u8))
         {
-            returnsDocument = next == (byte)'t';
+            return TryReadFlag(ref scanner, "ReturnDocument", out returnsDocument);
         }
-        else if (member.SequenceEqual("IdPrefixed"u8))
+
+        if (member.SequenceEqual("IdPrefixed"u8))
         {
-            isOfManyIds = next == (byte)'t';
+            return TryReadFlag(ref scanner, "IdPrefixed", out isOfManyIds);
+        }
+
+        // What a session read it as: only cluster-wide transactions compare it.
+        return member.SequenceEqual("OriginalChangeVector"u8) ? scanner.TrySkipValue(DocumentLimits.MaxDepth) : TryPassOver(ref scanner, member);
+    }
+
+    /// <summary>
+    /// Passes over a member that is not known, and notes it unless it says nothing: the type of a command, which may
+    /// follow, says more of what was asked for.
+    /// </summary>
+    private bool TryPassOver(scoped ref JsonScanner scanner, ReadOnlySpan<byte> member)
+    {
+        if (scanner.Peek() != (byte)'n' && unknown is null)
+        {
+            unknown = Encoding.UTF8.GetString(member[..Math.Min(member.Length, 64)]);
+            unknownAt = scanner.Position;
         }
 
         return scanner.TrySkipValue(DocumentLimits.MaxDepth);
     }
+
+    private bool TryReadFlag(scoped ref JsonScanner scanner, string name, out bool flag)
+    {
+        byte next = scanner.Peek();
+        flag = next == (byte)'t';
+        return flag ? scanner.TryTakeLiteral("true"u8)
+            : next == (byte)'f' ? scanner.TryTakeLiteral("false"u8)
+            : next == (byte)'n' ? scanner.TryTakeLiteral("null"u8)
+            : Refuse(InputErrorCode.WrongType, scanner, scanner.Position, $"'{name}' is true or false", "Send one of them, or leave it out");
+    }
+
+    /// <summary>The first member that says something and has no meaning for the command.</summary>
+    private string? FirstStray() => unknown
+        ?? (kind != OperationKind.Put && hasDocument ? "Document"
+            : kind == OperationKind.Patch ? null
+            : patch.HasScript ? "Patch"
+            : createIfMissingAt >= 0 ? "CreateIfMissing"
+            : returnsDocument ? "ReturnDocument"
+            : null);
 
     /// <summary>Reads a string or null.</summary>
     private static bool TryReadText(scoped ref JsonScanner scanner, PooledBytes text, out bool isText)
@@ -234,6 +291,13 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             || Refuse(InputErrorCode.NotSupported, scanner, start, UnsupportedCommand.Describe("Batch", type), "Send PUT, DELETE and PATCH commands only");
     }
 
+    private static string Name(OperationKind kind) => kind switch
+    {
+        OperationKind.Put => "PUT",
+        OperationKind.Delete => "DELETE",
+        _ => "PATCH",
+    };
+
     private bool TryAdd(scoped ref JsonScanner scanner, int start, in ParsedDocument document)
     {
         InputError idError = default;
@@ -241,6 +305,11 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         if (!isIdValid)
         {
             return Refuse(idError.Code, scanner, start, idError.What, idError.Advice);
+        }
+
+        if (kind != default && FirstStray() is { } stray)
+        {
+            return RefuseMember(scanner, stray, unknown is null ? start : unknownAt, $"a {Name(kind)} command");
         }
 
         ExpectedChangeVector expected = hasChangeVector ? ExpectedChangeVector.MustEqual(changeVector.Written) : ExpectedChangeVector.None;

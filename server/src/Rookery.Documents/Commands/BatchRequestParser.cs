@@ -1,3 +1,4 @@
+using System.Text;
 using System.Text.Unicode;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
@@ -35,14 +36,14 @@ public static class BatchRequestParser
         using var element = new BatchElement(parser, writer, maxBatchBytes, formatLevel);
         parser.Keys.Reset();
         var scanner = new JsonScanner(body, 0, parser.Keys);
-        if (!TryReadEnvelope(ref scanner, element, out bool clusterWide))
+        if (!TryReadEnvelope(ref scanner, element))
         {
             error = element.Explain(scanner);
             return false;
         }
 
         int count = writer.Count;
-        batch = new ParsedBatch(writer.Complete(), count, clusterWide);
+        batch = new ParsedBatch(writer.Complete(), count);
         return true;
     }
 
@@ -75,7 +76,7 @@ public static class BatchRequestParser
             return false;
         }
 
-        batch = new ParsedBatch(writer.Complete(), 1, false);
+        batch = new ParsedBatch(writer.Complete(), 1);
         return true;
     }
 
@@ -111,13 +112,12 @@ public static class BatchRequestParser
         using var writer = new BatchWriter(CommandKind.Batch, database, key);
         writer.Patch(id, expected, request.Program, returnsDocument, skipsOnMismatch: false);
         request.Release();
-        batch = new ParsedBatch(writer.Complete(), 1, false);
+        batch = new ParsedBatch(writer.Complete(), 1);
         return true;
     }
 
-    private static bool TryReadEnvelope(scoped ref JsonScanner scanner, BatchElement element, out bool clusterWide)
+    private static bool TryReadEnvelope(scoped ref JsonScanner scanner, BatchElement element)
     {
-        clusterWide = false;
         if (!scanner.TryOpenObject())
         {
             return false;
@@ -134,7 +134,9 @@ public static class BatchRequestParser
             }
             else
             {
-                isRead = member.SequenceEqual("TransactionMode"u8) ? element.TryReadMode(ref scanner, out clusterWide) : scanner.TrySkipValue(DocumentLimits.MaxDepth);
+                isRead = member.SequenceEqual("TransactionMode"u8) ? element.TryReadMode(ref scanner)
+                    : scanner.Peek() == (byte)'n' ? scanner.TryTakeLiteral("null"u8)
+                    : element.RefuseMember(scanner, Encoding.UTF8.GetString(member), scanner.Position, "the body of bulk_docs");
             }
 
             if (!isRead)
@@ -180,5 +182,4 @@ public static class BatchRequestParser
 /// <summary>A batch ready to be proposed.</summary>
 /// <param name="Command">The encoded command.</param>
 /// <param name="Count">Operations in it.</param>
-/// <param name="ClusterWide">The client asked for a cluster-wide transaction: with one linear history every batch is one, and the answer has a TransactionIndex.</param>
-public readonly record struct ParsedBatch(CommandBuffer Command, int Count, bool ClusterWide);
+public readonly record struct ParsedBatch(CommandBuffer Command, int Count);

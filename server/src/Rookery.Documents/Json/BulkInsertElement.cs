@@ -1,3 +1,4 @@
+using System.Text;
 using Rookery.Documents.Ids;
 
 namespace Rookery.Documents.Json;
@@ -8,6 +9,8 @@ internal sealed class BulkInsertElement : IDisposable
     private readonly DocumentParser parser = DocumentParser.Rent();
     private readonly PooledBytes id = new();
     private InputError refusal;
+    private string? unknown;
+    private int unknownAt;
 
     /// <summary>Whether the element was a put; else a heartbeat.</summary>
     public bool IsPut { get; private set; }
@@ -27,6 +30,7 @@ internal sealed class BulkInsertElement : IDisposable
     {
         document = default;
         refusal = default;
+        unknown = null;
         id.Clear();
         IsPut = false;
         bool isHeartBeat = false, hasDocument = false, first = true;
@@ -54,7 +58,7 @@ internal sealed class BulkInsertElement : IDisposable
             }
             else
             {
-                read = scanner.TrySkipValue(DocumentLimits.MaxDepth);
+                read = TryPassOver(ref scanner, text);
             }
 
             if (!read)
@@ -66,6 +70,11 @@ internal sealed class BulkInsertElement : IDisposable
         if (scanner.Error != InputErrorCode.None)
         {
             return false;
+        }
+
+        if (unknown is not null && (isHeartBeat || IsPut))
+        {
+            return Refuse(InputErrorCode.NotSupported, scanner, unknownAt, $"Bulk insert: the member '{unknown}' of an element is not supported", "Leave it out");
         }
 
         return isHeartBeat
@@ -81,6 +90,18 @@ internal sealed class BulkInsertElement : IDisposable
     {
         parser.Dispose();
         id.Release();
+    }
+
+    // Noted and not refused at once, because the type, which may follow, says more of what was asked for.
+    private bool TryPassOver(scoped ref JsonScanner scanner, ReadOnlySpan<byte> member)
+    {
+        if (scanner.Peek() != (byte)'n' && unknown is null)
+        {
+            unknown = Encoding.UTF8.GetString(member[..Math.Min(member.Length, 64)]);
+            unknownAt = scanner.Position;
+        }
+
+        return scanner.TrySkipValue(DocumentLimits.MaxDepth);
     }
 
     private bool TryReadId(scoped ref JsonScanner scanner)

@@ -80,6 +80,14 @@ internal sealed class PatchRequest(int formatLevel)
     /// <summary>Makes the program of a merge patch.</summary>
     public void SetMerge(in ParsedDocument patch, bool createIfMissing) => MergeProgram.Write(program, patch, createIfMissing);
 
+    private bool RefuseMember(JsonScanner scanner, ReadOnlySpan<byte> member)
+    {
+        string name = Encoding.UTF8.GetString(member);
+        refusal = InputErrors.InJson(
+            InputErrorCode.NotSupported, scanner.Json, scanner.Position, $"The member '{name}' of a patch is not supported by this version", "Send Script and Values");
+        return false;
+    }
+
     private bool TryReadScript(scoped ref JsonScanner scanner, PooledBytes output, out bool isOfAnyForm)
     {
         isOfAnyForm = false;
@@ -107,9 +115,11 @@ internal sealed class PatchRequest(int formatLevel)
             else
             {
                 bool isValues = member.SequenceEqual("Values"u8);
-                scanner.Peek();
+                bool isNull = scanner.Peek() == (byte)'n';
                 int valueStart = scanner.Position;
-                isRead = isValues ? arguments.TryRead(ref scanner) : scanner.TrySkipValue(DocumentLimits.MaxDepth);
+                isRead = isValues ? arguments.TryRead(ref scanner)
+                    : isNull ? scanner.TryTakeLiteral("null"u8)
+                    : RefuseMember(scanner, member);
                 values = isValues ? valueStart..scanner.Position : values;
             }
 

@@ -20,8 +20,16 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
         "ArchivedDataProcessingBehavior",
     ];
 
-    /// <summary>Members that follow from others, or say what is the same here.</summary>
-    private static readonly string[] Ignored = ["IndexType", "Type", "SourceType", "DeploymentMode", "ClusterState"];
+    /// <summary>Members that follow from the texts, or that a server writes for itself.</summary>
+    private static readonly string[] Ignored = ["IndexType", "Type", "ClusterState"];
+
+    /// <summary>Members that may say only what is so here.</summary>
+    private static readonly Dictionary<string, string[]> Fixed = new(StringComparer.Ordinal)
+    {
+        ["SourceType"] = ["Documents", "None"],
+        ["IndexSourceType"] = ["Documents", "None"],
+        ["DeploymentMode"] = ["Parallel"],
+    };
 
     /// <summary>Reads one definition.</summary>
     /// <param name="json">An element of <c>Indexes</c>.</param>
@@ -123,7 +131,9 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
 
     private static void RequireKnown(JsonProperty member)
     {
-        if (Ignored.Contains(member.Name, StringComparer.Ordinal) || (Unsupported.Contains(member.Name, StringComparer.Ordinal) && IsEmpty(member.Value)))
+        bool isFixed = Fixed.TryGetValue(member.Name, out string[]? words)
+            && (IsEmpty(member.Value) || words.Contains(Text(member), StringComparer.OrdinalIgnoreCase));
+        if (isFixed || Ignored.Contains(member.Name, StringComparer.Ordinal) || (Unsupported.Contains(member.Name, StringComparer.Ordinal) && IsEmpty(member.Value)))
         {
             return;
         }

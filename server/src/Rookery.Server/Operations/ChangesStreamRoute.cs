@@ -20,7 +20,8 @@ internal static class ChangesStreamRoute
     private static readonly TimeSpan SignOfLife = TimeSpan.FromSeconds(15);
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapGet("/databases/{database}/changes/stream", RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, context, database))).For(RouteScope.Read);
+        routes.MapGet("/databases/{database}/changes/stream", RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, context, database)))
+            .For(RouteScope.Read).Taking(RavenParameters.ChangesStream);
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context, Database database)
     {

@@ -53,6 +53,23 @@ internal static class JsonBody
         }
     }
 
+    /// <summary>Passes over a member that says nothing, and refuses by its name whatever else is not known.</summary>
+    /// <param name="value">The member's value.</param>
+    /// <param name="name">The member.</param>
+    /// <param name="where">Of what it is a member ("the body of a query").</param>
+    /// <exception cref="RefusedException">It says something.</exception>
+    public static void RequireNothing(ref Utf8JsonReader value, string name, string where)
+    {
+        if (value.TokenType != JsonTokenType.Null)
+        {
+            throw NotSupported(name, where);
+        }
+    }
+
+    /// <summary>A member that would be passed over.</summary>
+    public static RefusedException NotSupported(string name, string where) =>
+        RefusedException.NotSupported($"The member '{name}' of {where} is not supported by this version, and nothing was done; leave it out.");
+
     /// <summary>A text; null when it is null.</summary>
     public static string? ReadText(ref Utf8JsonReader json, string name) => json.TokenType switch
     {

@@ -13,6 +13,9 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
     // Sessions make 30 requests by default.
     private const int MostParts = 1024;
 
+    // Those that change what a read answers, or that its handler refuses.
+    private static readonly string[] ReadHeaderNames = ["If-None-Match", "If-Match", "Content-Encoding"];
+
     public async Task HandleAsync(HttpContext http, Database database)
     {
         List<Part> parts;
@@ -58,13 +61,17 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
     {
         string prefix = "/databases/" + database.Name;
         string path = asked.Url.StartsWith(prefix, StringComparison.OrdinalIgnoreCase) ? asked.Url[prefix.Length..] : asked.Url;
-        return (asked.Method.ToUpperInvariant(), path.ToLowerInvariant()) switch
+        (RouteParameters Parameters, DatabaseHandler Handle) route = (asked.Method.ToUpperInvariant(), path.ToLowerInvariant()) switch
         {
-            ("GET", "/docs") => documents.GetAsync(part, database),
-            ("POST", "/docs") => documents.PostAsync(part, database),
-            ("POST", "/queries") => queries.HandleAsync(part, database),
+            ("GET", "/docs") => (RavenParameters.Documents, documents.GetAsync),
+            ("POST", "/docs") => (RavenParameters.DocumentsOfBody, documents.PostAsync),
+            ("POST", "/queries") => (RavenParameters.Query, queries.HandleAsync),
             _ => throw RefusedException.NotSupported($"{asked.Method} {asked.Url} inside multi_get of database '{database.Name}' is not supported by this version: it takes GET and POST of its docs, and POST of its queries."),
         };
+        route.Parameters.Check(part, isWrite: false);
+        return !new QueryParameters(part).TryGetEscaped("consistency", out _)
+            ? route.Handle(part, database)
+            : throw RefusedException.BadRequest("The parameter 'consistency' belongs to multi_get itself: it holds for all of its requests.");
     }
 
     private static DefaultHttpContext ContextOf(HttpContext http, Part asked, MultiGetPart answer)
@@ -112,7 +119,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         {
             if (name is not "Requests")
             {
-                value.Skip();
+                JsonBody.RequireNothing(ref value, name, "the body of multi_get");
                 return;
             }
 
@@ -154,11 +161,13 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
                     break;
                 case "Content" when value.TokenType != JsonTokenType.Null:
                     throw RefusedException.BadRequest("'Content' must be a JSON object, or a text that holds one.");
+                case "Content":
+                    break;
                 case "Headers" when value.TokenType == JsonTokenType.StartObject:
                     ReadHeaders(ref value, part);
                     break;
                 default:
-                    value.Skip();
+                    JsonBody.RequireNothing(ref value, name, "a request of multi_get");
                     break;
             }
         });
@@ -167,7 +176,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
 
     private static void ReadHeaders(ref Utf8JsonReader json, Part part) => JsonBody.ForEachMember(ref json, (string name, ref Utf8JsonReader value) =>
     {
-        if (value.TokenType == JsonTokenType.String && name.Equals("If-None-Match", StringComparison.OrdinalIgnoreCase))
+        if (value.TokenType == JsonTokenType.String && ReadHeaderNames.Contains(name, StringComparer.OrdinalIgnoreCase))
         {
             part.Headers[name] = value.GetString()!;
         }

@@ -129,11 +129,15 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
     }
 
     /// <summary>One "name=value".</summary>
-    public readonly ref struct Parameter(ReadOnlySpan<char> name, ReadOnlySpan<char> escaped)
+    public readonly ref struct Parameter(ReadOnlySpan<char> name, ReadOnlySpan<char> escaped, bool hasValue)
     {
         public ReadOnlySpan<char> Escaped { get; } = escaped;
 
-        private ReadOnlySpan<char> Name { get; } = name;
+        /// <summary>The name as it came; names are not escaped.</summary>
+        public ReadOnlySpan<char> Name { get; } = name;
+
+        /// <summary>Whether an equals sign follows the name.</summary>
+        public bool HasValue { get; } = hasValue;
 
         public bool Is(string name) => Name.Equals(name, StringComparison.OrdinalIgnoreCase);
 
@@ -152,7 +156,7 @@ internal readonly ref struct QueryParameters(ReadOnlySpan<char> query)
             get
             {
                 int equals = _pair.IndexOf('=');
-                return equals < 0 ? new Parameter(_pair, default) : new Parameter(_pair[..equals], _pair[(equals + 1)..]);
+                return equals < 0 ? new Parameter(_pair, default, hasValue: false) : new Parameter(_pair[..equals], _pair[(equals + 1)..], hasValue: true);
             }
         }
 

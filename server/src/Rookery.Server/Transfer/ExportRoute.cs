@@ -12,7 +12,8 @@ internal static class ExportRoute
     private const string ContentType = "application/x-ndjson; charset=utf-8";
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
-        routes.MapGet("/databases/{database}/export", RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, database, context))).For(RouteScope.Read);
+        routes.MapGet("/databases/{database}/export", RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, database, context)))
+            .For(RouteScope.Read).Taking(RavenParameters.Read);
 
     private static async Task AnswerAsync(HttpContext http, Database database, ServerContext context)
     {

@@ -15,7 +15,7 @@ internal static class ImportRoute
 {
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes.MapPost("/databases/{database}/import", RavenRoute.OnDatabase(context, (http, database) => AnswerAsync(http, context, database)))
-            .WithMetadata(LongBody.Instance).For(RouteScope.Write);
+            .WithMetadata(LongBody.Instance).For(RouteScope.Write).Taking(RavenParameters.Import);
 
     private static async Task AnswerAsync(HttpContext http, ServerContext context, Database database)
     {

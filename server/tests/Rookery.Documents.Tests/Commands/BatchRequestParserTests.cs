@@ -12,13 +12,13 @@ public class BatchRequestParserTests
         ParsedBatch batch = Parse("""
             {"Commands":[
               {"Id":"users/1","ChangeVector":null,"OriginalChangeVector":"A:3-x","Document":{"a":1,"@metadata":{"@collection":"Users"}},"Type":"PUT"},
-              {"Type":"PUT","Document":{},"ChangeVector":"","Id":null,"Unknown":[{"x":1}]},
+              {"Type":"PUT","Document":{},"ChangeVector":"","Id":null,"Unknown":null},
               {"Id":"users/2","ChangeVector":"A:2-\u0078","Type":"DELETE"},
               {"Id":"users/3","Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}},"ReturnDocument":true,"CreateIfMissing":{"a":0}}
-            ],"TransactionMode":"ClusterWide"}
+            ],"TransactionMode":"SingleNode"}
             """);
         using CommandBuffer command = batch.Command;
-        Assert.Equal((4, true), (batch.Count, batch.ClusterWide));
+        Assert.Equal(4, batch.Count);
         var reader = new CommandReader(command.Written.Span);
         var read = new List<string>();
         while (reader.TryReadOperation(out Operation operation))
@@ -40,6 +40,13 @@ public class BatchRequestParserTests
     [InlineData("""{"Id":"a","Type":"Dance"}""", InputErrorCode.NotSupported, "Dance")]
     [InlineData("""{"Id":"a","Type":"DELETE","IdPrefixed":true}""", InputErrorCode.NotSupported, "IdPrefixed")]
     [InlineData("""{"Id":"a","Type":"PATCH","Patch":{"Script":"if (this.a) { this.b = 1 }"}}""", InputErrorCode.NotSupported, "if (this.a)")]
+    [InlineData("""{"Id":"a","Document":{},"Type":"PUT","Unknown":[{"x":1}]}""", InputErrorCode.NotSupported, "'Unknown' of a PUT")]
+    [InlineData("""{"Id":"a","Document":{},"Type":"PUT","Patch":{"Script":"this.a = args.v","Values":{"v":1}}}""", InputErrorCode.NotSupported, "'Patch' of a PUT")]
+    [InlineData("""{"Id":"a","Document":{},"Type":"PUT","ReturnDocument":true}""", InputErrorCode.NotSupported, "'ReturnDocument' of a PUT")]
+    [InlineData("""{"Id":"a","Document":{},"Type":"DELETE"}""", InputErrorCode.NotSupported, "'Document' of a DELETE")]
+    [InlineData("""{"Id":"a","JsonPatch":[],"Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}}}""", InputErrorCode.NotSupported, "'JsonPatch' of a PATCH")]
+    [InlineData("""{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = 1","Args":{}}}""", InputErrorCode.NotSupported, "'Args' of a patch")]
+    [InlineData("""{"Id":"a","Type":"PATCH","Patch":{"Script":"this.a = args.v","Values":{"v":1}},"ReturnDocument":"yes"}""", InputErrorCode.WrongType, "ReturnDocument")]
     [InlineData("""{"Id":"a","Type":"PUT"}""", InputErrorCode.MissingMember, "Document")]
     [InlineData("""{"Id":"a","Type":"PATCH"}""", InputErrorCode.MissingMember, "Patch")]
     [InlineData("""{"Id":"a","Document":{}}""", InputErrorCode.MissingMember, "Type")]
@@ -86,6 +93,8 @@ public class BatchRequestParserTests
     [InlineData("""{"Commands":5}""", InputErrorCode.UnexpectedCharacter)]
     [InlineData("""{"Commands":[]} x""", InputErrorCode.TrailingData)]
     [InlineData("""{"Commands":[],"TransactionMode":"Odd"}""", InputErrorCode.NotSupported)]
+    [InlineData("""{"Commands":[],"TransactionMode":"ClusterWide"}""", InputErrorCode.NotSupported)]
+    [InlineData("""{"Commands":[],"Unknown":1}""", InputErrorCode.NotSupported)]
     [InlineData("""[]""", InputErrorCode.UnexpectedCharacter)]
     [InlineData("", InputErrorCode.UnexpectedEnd)]
     public void Bad_bodies_are_refused(string body, InputErrorCode code) => Assert.Equal(code, Refuse(body).Code);

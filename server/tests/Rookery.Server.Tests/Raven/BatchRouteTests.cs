@@ -14,8 +14,7 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
               {"Id":"users/2","ChangeVector":null,"Type":"DELETE"},
               {"Id":"users/none","ChangeVector":null,"Type":"DELETE"},
               {"Id":"users/1","ChangeVector":null,"Type":"PATCH","Patch":{"Script":"this.name = args.val_0;","Values":{"val_0":"b"}}},
-              {"Id":"events/","Document":{},"Type":"PUT"}],
-             "TransactionMode":"ClusterWide"}
+              {"Id":"events/","Document":{},"Type":"PUT"}]}
             """);
         Assert.Equal(201, answer.Status);
         var results = answer.Json.GetProperty("Results");
@@ -30,7 +29,17 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.Equal("Patched", results[3].GetProperty("PatchStatus").GetString());
         Assert.Matches(@"^events/\d{19}-A$", results[4].GetProperty("@id").GetString());
         Assert.Equal("@empty", results[4].GetProperty("@collection").GetString());
-        Assert.True(answer.Json.GetProperty("TransactionIndex").GetInt64() > 0);
+    }
+
+    [Fact]
+    public async Task A_cluster_wide_transaction_is_refused_and_nothing_of_it_stored()
+    {
+        string db = await server.CreateDatabaseAsync();
+        var answer = await server.SendAsync("POST", db + "/bulk_docs?&disableAtomicDocumentWrites=false", """
+            {"Commands":[{"Id":"a","OriginalChangeVector":"A:1-x","Document":{},"Type":"PUT"}],"TransactionMode":"ClusterWide"}
+            """);
+        answer.IsRefusal(501, "TransactionMode ClusterWide");
+        Assert.Equal(0, await server.CountAsync(db));
     }
 
     [Fact]
@@ -56,7 +65,9 @@ public sealed class BatchRouteTests(RunningServer server) : IClassFixture<Runnin
 
     [Theory]
     [InlineData("?&waitForReplicasTimeout=00:00:05&throwOnTimeoutInWaitForReplicas=true&numberOfReplicasToWaitFor=majority", 201)]
-    [InlineData("?waitForReplicasTimeout=5000&numberOfReplicasToWaitFor=1", 201)]
+    [InlineData("?waitForReplicasTimeout=5000&throwOnTimeoutInWaitForReplicas=false&numberOfReplicasToWaitFor=1", 201)]
+    [InlineData("?waitForReplicasTimeout=5000", 400)]
+    [InlineData("?numberOfReplicasToWaitFor=many", 400)]
     [InlineData("?waitForIndexesTimeout=00:00:03&waitForIndexThrow=true", 201)]
     [InlineData("?waitForReplicasTimeout=00:00:05&throwOnTimeoutInWaitForReplicas=true&numberOfReplicasToWaitFor=2", 400)]
     [InlineData("?waitForIndexesTimeout=soon", 400)]

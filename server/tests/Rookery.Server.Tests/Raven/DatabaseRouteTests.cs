@@ -8,7 +8,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [Fact]
     public async Task Databases_are_made_described_listed_and_deleted()
     {
-        var created = await server.SendAsync("PUT", "/admin/databases?name=Shop&replicationFactor=1&raft-request-id=1", """{"DatabaseName":"Shop","Settings":{"a":"b"},"Unknown":[{}]}""");
+        var created = await server.SendAsync("PUT", "/admin/databases?name=Shop&replicationFactor=1&raft-request-id=1", """{"DatabaseName":"Shop","Settings":{"DataDir":"b"},"Unknown":[]}""");
         Assert.Equal(201, created.Status);
         Assert.Equal("Shop", created.Json.GetProperty("Name").GetString());
         Assert.True(created.Json.GetProperty("RaftCommandIndex").GetInt64() > 0);
@@ -39,6 +39,10 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
 
     [Theory]
     [InlineData("""{"Encrypted":true}""", "Encrypted")]
+    [InlineData("""{"LockMode":"PreventDeletesError"}""", "LockMode")]
+    [InlineData("""{"Settings":{"Indexing.MapTimeoutInSec":"15"}}""", "Indexing.MapTimeoutInSec")]
+    [InlineData("""{"Expiration":{"Disabled":true}}""", "Expiration")]
+    [InlineData("""{"Unknown":"x"}""", "Unknown")]
     [InlineData("""{"Revisions":{"Default":{"Disabled":false}}}""", "Revisions")]
     [InlineData("""{"Indexes":{"A":{"Maps":[[{}]]}},"Settings":{}}""", "Indexes")]
     public async Task A_record_with_features_that_are_not_here_is_refused_by_name(string record, string named)
@@ -50,7 +54,7 @@ public sealed class DatabaseRouteTests(RunningServer server) : IClassFixture<Run
     [Fact]
     public async Task A_record_with_empty_members_is_taken()
     {
-        var created = await server.SendAsync("PUT", "/admin/databases?name=plain", """{"DatabaseName":"plain","Encrypted":false,"Indexes":{},"RavenEtls":[],"Revisions":null,"Topology":{"Members":[]} }""");
+        var created = await server.SendAsync("PUT", "/admin/databases?name=plain", """{"DatabaseName":"plain","Encrypted":false,"Indexes":{},"RavenEtls":[],"Revisions":null,"Topology":{"Members":[]},"LockMode":"Unlock","DatabaseState":"Normal","EtagForBackup":0,"Client":null,"Settings":{} }""");
         Assert.Equal(201, created.Status);
     }
 

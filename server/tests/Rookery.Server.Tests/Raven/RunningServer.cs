@@ -5,6 +5,7 @@ using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Routing;
 using Rookery.Cluster;
 using Rookery.Disk;
 using Rookery.Documents;
@@ -44,6 +45,9 @@ public sealed class RunningServer : IAsyncLifetime
     internal ServerContext Context { get; private set; } = null!;
 
     public Node Node => _node!;
+
+    /// <summary>What is mapped.</summary>
+    public IEnumerable<RouteEndpoint> Routes => ((IEndpointRouteBuilder)_app!).DataSources.SelectMany(static source => source.Endpoints).OfType<RouteEndpoint>();
 
     public Uri Address { get; private set; } = new("http://127.0.0.1");
 

@@ -1,4 +1,4 @@
-using System.Text;
+using System.Globalization;
 using System.Text.Json;
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
@@ -11,7 +11,7 @@ internal sealed class BulkDocs(ServerContext context)
 {
     public async Task HandleAsync(HttpContext http, Database database)
     {
-        CheckReplicas(new QueryParameters(http), context.Options.NodeTag);
+        CheckReplicas(new QueryParameters(http));
         var wait = IndexWait.Read(new QueryParameters(http));
         if (wait is not null)
         {
@@ -58,7 +58,7 @@ internal sealed class BulkDocs(ServerContext context)
         }
 
         http.Response.StatusCode = StatusCodes.Status201Created;
-        await AnswerAsync(http, database, batch.ClusterWide, operations, outcome);
+        await AnswerAsync(http, database, operations, outcome);
     }
 
     private ParsedBatch Parse(HttpContext http, Database database, ReadOnlySpan<byte> body)
@@ -75,16 +75,34 @@ internal sealed class BulkDocs(ServerContext context)
         }
     }
 
-    /// <summary>What is committed has its majority: waiting for that is over at once. Waiting for a number of nodes that may not be reached is refused before anything is written.</summary>
-    private static void CheckReplicas(QueryParameters parameters, string nodeTag)
+    /// <summary>
+    /// What is committed has its majority: waiting for that is over at once. More than that is not waited for, so it
+    /// is refused before anything is written, unless the client says that it
+    /// does not want to know.
+    /// </summary>
+    private void CheckReplicas(QueryParameters parameters)
     {
-        IndexWait.ReadDuration(parameters, "waitForReplicasTimeout");
-        if (parameters.Text("numberOfReplicasToWaitFor") is { Length: > 0 } replicas && replicas is not ("majority" or "0") && parameters.Flag("throwOnTimeoutInWaitForReplicas"))
+        bool waits = IndexWait.ReadDuration(parameters, "waitForReplicasTimeout") is not null;
+        string asked = parameters.Text("numberOfReplicasToWaitFor") is { Length: > 0 } text ? text : waits ? "1" : "0";
+        bool throws = parameters.Text("throwOnTimeoutInWaitForReplicas") is null || parameters.Flag("throwOnTimeoutInWaitForReplicas");
+        if (asked is "majority")
+        {
+            return;
+        }
+
+        if (!int.TryParse(asked, NumberStyles.None, CultureInfo.InvariantCulture, out int replicas))
+        {
+            throw RefusedException.BadRequest($"The parameter 'numberOfReplicasToWaitFor' must be majority or a whole number from 0, not '{asked}'.");
+        }
+
+        int voters = context.Node.Consensus.View.Members.Count(static member => member.IsVoter);
+        if (throws && replicas > voters / 2)
         {
             throw new RefusedException(
                 StatusCodes.Status400BadRequest,
-                RavenType.Timeout,
-                $"numberOfReplicasToWaitFor={replicas} cannot be reached: node {nodeTag} is alone. Nothing was stored; wait for 'majority' instead, which is what every write here does.");
+                RavenType.BatchTimeout,
+                $"numberOfReplicasToWaitFor={replicas} is not waited for: a write here is answered when a majority of the {voters} voters has it, "
+                + $"which is {voters / 2} beside the first. Nothing was stored; wait for 'majority' instead.");
         }
     }
 
@@ -134,7 +152,7 @@ internal sealed class BulkDocs(ServerContext context)
         json.WriteEndArray();
     }
 
-    private static async Task AnswerAsync(HttpContext http, Database database, bool isClusterWide, BatchOperation[] operations, CommandOutcome outcome)
+    private static async Task AnswerAsync(HttpContext http, Database database, BatchOperation[] operations, CommandOutcome outcome)
     {
         using var answer = AnswerBuffer.Rent();
         using var json = new Utf8JsonWriter(answer);
@@ -161,7 +179,7 @@ internal sealed class BulkDocs(ServerContext context)
             ForgetDocuments(operations, outcome, written);
         }
 
-        answer.Write(isClusterWide ? Encoding.ASCII.GetBytes($"],\"TransactionIndex\":{outcome.Index}}}") : "]}"u8);
+        answer.Write("]}"u8);
         await answer.SendAsync(http);
     }
 }

@@ -31,8 +31,12 @@ internal readonly record struct ChangesCommand(long Id, string Name, string? Par
                 case "Param" when value.TokenType == JsonTokenType.String:
                     parameter = value.GetString();
                     break;
-                default:
+                // The two names of what belongs to counters and time series, of which nothing is ever told.
+                case "Params":
                     value.Skip();
+                    break;
+                default:
+                    JsonBody.RequireNothing(ref value, member, "a command of the changes feed");
                     break;
             }
         });

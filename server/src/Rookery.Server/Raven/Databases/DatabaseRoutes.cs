@@ -11,14 +11,10 @@ internal sealed class DatabaseRoutes(ServerContext context)
 {
     private const int BodyBytes = 1 << 20;
 
-    // What a record may ask for that would change what the database does with documents.
-    private static readonly string[] Unsupported =
-    [
-        "Encrypted", "Disabled", "Sharding", "Indexes", "AutoIndexes", "Sorters", "Analyzers", "Revisions", "RevisionsForConflicts", "TimeSeries", "Refresh", "DataArchival",
-        "PeriodicBackups", "ExternalReplications", "SinkPullReplications", "HubPullReplications", "RavenEtls", "SqlEtls", "ElasticSearchEtls", "OlapEtls", "QueueEtls", "SnowflakeEtls", "QueueSinks",
-    ];
-
-    /// <summary>PUT admin/databases?name=…. Every member holds every database, however few replicas are asked for. Settings that this version does not know are ignored, as are their names; features that it has not are refused.</summary>
+    /// <summary>
+    /// PUT admin/databases?name=…. Every member holds every database, however few replicas are asked for. What a
+    /// record asks for beside its name is refused.
+    /// </summary>
     public async Task CreateAsync(HttpContext http)
     {
         IdempotencyHeader.Refuse(http, "admin/databases", "a repetition is answered with 409");
@@ -26,7 +22,7 @@ internal sealed class DatabaseRoutes(ServerContext context)
         long replicas = new QueryParameters(http).Number("replicationFactor", 1);
         using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.LargeRequests, BodyUse.Objects))
         {
-            name = ReadRecord(body.Span, name);
+            name = DatabaseRecordBody.ReadName(body.Span, name);
         }
 
         if (DatabaseName.Problem(name) is { } problem)
@@ -199,49 +195,6 @@ internal sealed class DatabaseRoutes(ServerContext context)
         }
     }
 
-    private static string? ReadRecord(ReadOnlySpan<byte> body, string? name) => body.IsEmpty ? name : JsonBody.Read(body, (ref Utf8JsonReader json) =>
-    {
-        string? found = name;
-        JsonBody.ForEachMember(ref json, (string member, ref Utf8JsonReader value) =>
-        {
-            if (Array.IndexOf(Unsupported, member) >= 0 && !IsEmpty(ref value))
-            {
-                throw RefusedException.NotSupported($"'{member}' in the record of a database is not supported by this version. The database was not created; create it without.");
-            }
-
-            if (member is "DatabaseName" && JsonBody.ReadText(ref value, member) is { Length: > 0 } recorded)
-            {
-                found = string.IsNullOrEmpty(name) ? recorded
-                    : DatabaseName.AreEqual(name, recorded) ? name
-                    : throw RefusedException.BadRequest($"The query names the database '{name}', and its record '{recorded}': name one. The database was not created.");
-            }
-
-            value.Skip();
-        });
-        return found;
-    });
-
-    // Clients write every member of a record, most of them empty.
-    private static bool IsEmpty(ref Utf8JsonReader value)
-    {
-        switch (value.TokenType)
-        {
-            case JsonTokenType.Null or JsonTokenType.False:
-                return true;
-            case JsonTokenType.StartObject or JsonTokenType.StartArray:
-                int depth = value.CurrentDepth;
-                bool isEmpty = value.Read() && value.TokenType is JsonTokenType.EndObject or JsonTokenType.EndArray;
-                while (value.CurrentDepth > depth)
-                {
-                    value.Read();
-                }
-
-                return isEmpty;
-            default:
-                return false;
-        }
-    }
-
     private static List<string> ReadNames(ReadOnlySpan<byte> body) => JsonBody.Read(body, static (ref Utf8JsonReader json) =>
     {
         var names = new List<string>();
@@ -257,13 +210,25 @@ internal sealed class DatabaseRoutes(ServerContext context)
                     throw RefusedException.NotSupported("\"HardDelete\":false is not supported by this version: a database is always deleted with its files. Nothing was deleted; say true, or leave it out.");
                 case "HardDelete" when value.TokenType is not (JsonTokenType.True or JsonTokenType.Null):
                     throw RefusedException.BadRequest("'HardDelete' must be true.");
-                case "FromNodes" when value.TokenType == JsonTokenType.StartArray && JsonBody.ReadTexts(ref value, member).Count > 0:
-                    throw RefusedException.NotSupported("'FromNodes' is not supported by this version: a database is deleted from all nodes. Nothing was deleted.");
+                // A deletion is decided by all members together, and they need not be waited for one by one.
+                case "HardDelete" or "TimeToWaitForConfirmation":
+                    break;
+                case "FromNodes" when value.TokenType == JsonTokenType.StartArray:
+                    RequireAllNodes(JsonBody.ReadTexts(ref value, member));
+                    break;
                 default:
-                    value.Skip();
+                    JsonBody.RequireNothing(ref value, member, "the body of DELETE admin/databases");
                     break;
             }
         });
         return names;
     });
+
+    private static void RequireAllNodes(List<string> nodes)
+    {
+        if (nodes.Count > 0)
+        {
+            throw RefusedException.NotSupported("'FromNodes' is not supported by this version: a database is deleted from all nodes. Nothing was deleted.");
+        }
+    }
 }

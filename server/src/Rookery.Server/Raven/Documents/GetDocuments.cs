@@ -11,7 +11,7 @@ internal sealed class GetDocuments(ServerContext context)
     // Answers beyond this go out in parts and without an ETag, instead of piling up in memory.
     private const int WholeAnswerBytes = 4 << 20;
 
-    private static readonly string[] Unsupported = ["counter", "timeseries", "timeseriestime", "timeseriescount", "revisions", "revisionsBefore", "cmpxchg"];
+    private static readonly string[] OfLists = ["startsWith", "matches", "exclude", "startAfter", "start", "pageSize"];
 
     /// <summary>GET docs?id=…: hot when it names one id and includes nothing.</summary>
     public Task GetAsync(HttpContext http, Database database)
@@ -39,6 +39,7 @@ internal sealed class GetDocuments(ServerContext context)
 
         if (ids > 0)
         {
+            RefuseBesideIds(http);
             return AnswerAsync(http, database, ReadIds(http));
         }
 
@@ -231,6 +232,19 @@ internal sealed class GetDocuments(ServerContext context)
         }
     }
 
+    // What narrows a list of all documents has no meaning for those that are named.
+    private static void RefuseBesideIds(HttpContext http)
+    {
+        var parameters = new QueryParameters(http);
+        foreach (string name in OfLists)
+        {
+            if (parameters.TryGetEscaped(name, out _))
+            {
+                throw RefusedException.BadRequest($"The parameter '{name}' of GET docs has no meaning beside 'id'. Send one of the two.");
+            }
+        }
+    }
+
     private static List<string> ReadIds(HttpContext http)
     {
         var ids = new List<string>();
@@ -249,6 +263,7 @@ internal sealed class GetDocuments(ServerContext context)
         JsonBody.Read(body, static (ref Utf8JsonReader json) =>
         {
             List<string>? ids = null;
+            string? unknown = null;
             JsonBody.ForEachMember(ref json, (string name, ref Utf8JsonReader value) =>
             {
                 if (name is "Ids")
@@ -257,10 +272,13 @@ internal sealed class GetDocuments(ServerContext context)
                 }
                 else
                 {
+                    unknown ??= value.TokenType == JsonTokenType.Null ? null : name;
                     value.Skip();
                 }
             });
-            return ids ?? throw RefusedException.BadRequest("The body must be {\"Ids\":[…]}: POST docs reads documents. PUT docs?id=… stores one.");
+            return ids is null ? throw RefusedException.BadRequest("The body must be {\"Ids\":[…]}: POST docs reads documents. PUT docs?id=… stores one.")
+                : unknown is null ? ids
+                : throw JsonBody.NotSupported(unknown, "the body of POST docs");
         });
 
     private static bool HasIncludes(HttpContext http) => ReadPaths(http).Count > 0;
@@ -275,14 +293,6 @@ internal sealed class GetDocuments(ServerContext context)
             if (parameter.Is("include"))
             {
                 paths.Add(parameter.Text());
-            }
-
-            foreach (string name in Unsupported)
-            {
-                if (parameter.Is(name))
-                {
-                    throw RefusedException.NotSupported($"The parameter '{name}' of GET docs is not supported by this version: only documents can be included.");
-                }
             }
         }
 

@@ -20,6 +20,11 @@ internal sealed class PatchDocument(ServerContext context)
             throw RefusedException.NotSupported("The parameters 'test' and 'debug' of PATCH docs are not supported by this version; the document was not changed.");
         }
 
+        if (http.Request.ContentType?.StartsWith("application/json-patch+json", StringComparison.OrdinalIgnoreCase) == true)
+        {
+            throw RefusedException.NotSupported("JSON Patch (RFC 6902) is not supported by this version; the document was not changed. Send a merge patch or a script.");
+        }
+
         bool mayRead = ReadRight.IsHeld(http, database);
         if (!mayRead && !IsMerge(http))
         {

@@ -19,9 +19,7 @@ internal sealed class DefineIndexes(ServerContext context)
         using (var body = await RequestBody.ReadAsync(http, BodyBytes, context.LargeRequests, BodyUse.Objects))
         {
             using var json = Read(body);
-            requests = json.RootElement.ValueKind == JsonValueKind.Object && json.RootElement.TryGetProperty("Indexes", out var indexes) && indexes.ValueKind == JsonValueKind.Array
-                ? [.. indexes.EnumerateArray().Select(Parse)]
-                : throw RefusedException.BadRequest(Shape);
+            requests = [.. IndexesOf(json.RootElement).EnumerateArray().Select(Parse)];
         }
 
         if (requests.Count is 0 or > IndexRecord.MaxCount)
@@ -61,6 +59,19 @@ internal sealed class DefineIndexes(ServerContext context)
         using var reader = database.OpenReader();
         bool isStored = reader.FindIndex(request.Name) is { } record && record.Definition.Span.SequenceEqual(request.Definition.ToJson());
         await JsonAnswer.SendAsync(http, json => json.WriteBoolean("Changed"u8, !isStored));
+    }
+
+    private static JsonElement IndexesOf(JsonElement body)
+    {
+        var indexes = default(JsonElement);
+        foreach (var member in body.ValueKind == JsonValueKind.Object ? body.EnumerateObject() : throw RefusedException.BadRequest(Shape))
+        {
+            indexes = member.NameEquals("Indexes"u8) ? member.Value
+                : member.Value.ValueKind == JsonValueKind.Null ? indexes
+                : throw JsonBody.NotSupported(member.Name, "the body of PUT indexes");
+        }
+
+        return indexes.ValueKind == JsonValueKind.Array ? indexes : throw RefusedException.BadRequest(Shape);
     }
 
     private static JsonDocument Read(RequestBody body)

@@ -103,7 +103,7 @@ internal sealed class IndexSettingRoutes(ServerContext context)
             }
             else
             {
-                at.Skip();
+                JsonBody.RequireNothing(ref at, member, "the body of a change of indexes");
             }
         });
         return (names, value);

@@ -13,7 +13,13 @@ namespace Rookery.Server.Raven.Queries;
 /// <param name="Wait">How long to wait for an index that is behind, after which the query is refused; null when an answer that is stale will do.</param>
 internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start, long PageSize, TimeSpan? Wait)
 {
-    private static readonly string[] Members = ["Query", "QueryParameters", "Start", "PageSize", "WaitForNonStaleResults", "WaitForNonStaleResultsTimeout", "IncludeTimings", "ProjectionBehavior"];
+    // What changes no answer: the first is for the client's cache, the next two allow a server to leave work out,
+    // which this one does not, and the last says that PageSize was set.
+    private static readonly string[] Harmless = ["DisableCaching", "SkipDuplicateChecking", "SkipStatistics", "PageSizeSet"];
+
+    private static readonly string[] Members =
+        ["Query", "QueryParameters", "Start", "PageSize", "WaitForNonStaleResults", "WaitForNonStaleResultsTimeout", "IncludeTimings",
+            "ProjectionBehavior", .. Harmless];
 
     private static readonly byte[] NoParameters = "{}"u8.ToArray();
 
@@ -75,9 +81,15 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
         json.Read();
         while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
         {
-            bool isQuery = json.ValueTextEquals("Query"u8);
+            string member = MemberOf(ref json);
             json.Read();
-            isQuery &= json.TokenType == JsonTokenType.StartObject;
+            if (member is not "Query")
+            {
+                JsonBody.RequireNothing(ref json, member, "the body of a patch by query");
+                continue;
+            }
+
+            bool isQuery = json.TokenType == JsonTokenType.StartObject;
             int start = (int)json.TokenStartIndex;
             json.Skip();
             inner = isQuery ? start..(int)json.BytesConsumed : inner;
@@ -106,8 +118,13 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
 
         while (json.Read() && json.TokenType == JsonTokenType.PropertyName)
         {
-            string? member = MemberOf(ref json);
+            string member = MemberOf(ref json);
             json.Read();
+            if (json.TokenType == JsonTokenType.Null)
+            {
+                continue;
+            }
+
             switch (member)
             {
                 case "Query":
@@ -125,17 +142,17 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
                 case "IncludeTimings" when json.TokenType is JsonTokenType.True or JsonTokenType.False:
                     includesTimings = json.GetBoolean();
                     break;
-                case "WaitForNonStaleResultsTimeout" when json.TokenType != JsonTokenType.Null:
+                case "WaitForNonStaleResultsTimeout":
                     timeout = ReadDuration(ref json, member);
                     break;
-                case "ProjectionBehavior" when json.TokenType != JsonTokenType.Null:
+                case "ProjectionBehavior":
                     projecting = ReadBehavior(ref json, member);
                     break;
                 case "QueryParameters" when json.TokenType == JsonTokenType.StartObject:
                     parameters = JsonBody.Raw(ref json, body).ToArray();
                     break;
                 default:
-                    json.Skip();
+                    RequireHarmless(ref json, member);
                     break;
             }
         }
@@ -151,8 +168,8 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
             : throw QueryRefusal.Of(new QueryException(QueryFault.TooCostly, $"The text of a query has at most {MaxTextLength} characters; send long lists as parameters."), text);
     }
 
-    // Without a text of its own for each; null for what is not read.
-    private static string? MemberOf(ref Utf8JsonReader json)
+    // Without a text of its own for each that is known.
+    private static string MemberOf(ref Utf8JsonReader json)
     {
         foreach (string known in Members)
         {
@@ -162,7 +179,21 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
             }
         }
 
-        return null;
+        return json.GetString()!;
+    }
+
+    private static void RequireHarmless(ref Utf8JsonReader json, string member)
+    {
+        bool isTruth = json.TokenType is JsonTokenType.True or JsonTokenType.False;
+        if (Array.IndexOf(Members, member) < 0)
+        {
+            throw JsonBody.NotSupported(member, "the body of a query");
+        }
+
+        if (!isTruth || Array.IndexOf(Harmless, member) < 0)
+        {
+            throw RefusedException.BadRequest($"'{member}' of the query has a value of another type than it may have.");
+        }
     }
 
     private static ProjectionBehavior ReadBehavior(ref Utf8JsonReader json, string member)

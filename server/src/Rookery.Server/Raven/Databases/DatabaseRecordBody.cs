@@ -1,0 +1,98 @@
+using System.Text.Json;
+using Rookery.Documents;
+
+namespace Rookery.Server.Raven.Databases;
+
+/// <summary>
+/// The body of PUT admin/databases. Clients write every member of a record, most of them empty; whatever asks for
+/// something is refused by name, because a database without it would do
+/// something else with documents than its owner thinks.
+/// </summary>
+internal static class DatabaseRecordBody
+{
+    // Every member holds every database, which is as many copies as any topology asks for; there are no conflicts to
+    // solve.
+    private static readonly string[] Harmless = ["Topology", "ConflictSolverConfig"];
+
+    // Data lies where the node has it, and is kept longer than who asks for memory alone.
+    private static readonly string[] HarmlessSettings = ["DataDir", "RunInMemory", "Core.RunInMemory"];
+
+    /// <summary>The name of the database: that of the query string, or of the record.</summary>
+    /// <exception cref="RefusedException">The record asks for what this version has not, or names another
+    /// database.</exception>
+    public static string? ReadName(ReadOnlySpan<byte> body, string? name) => body.IsEmpty ? name : JsonBody.Read(body, (ref Utf8JsonReader json) =>
+    {
+        string? found = name;
+        JsonBody.ForEachMember(ref json, (string member, ref Utf8JsonReader value) =>
+        {
+            switch (member)
+            {
+                case "DatabaseName":
+                    found = Same(name, JsonBody.ReadText(ref value, member));
+                    break;
+                case "Settings" when value.TokenType == JsonTokenType.StartObject:
+                    JsonBody.ForEachMember(ref value, RequireHarmlessSetting);
+                    break;
+                case "LockMode" when value.TokenType == JsonTokenType.String && value.ValueTextEquals("Unlock"u8):
+                case "DatabaseState" when value.TokenType == JsonTokenType.String && value.ValueTextEquals("Normal"u8):
+                    break;
+                case { } harmless when Array.IndexOf(Harmless, harmless) >= 0:
+                    value.Skip();
+                    break;
+                default:
+                    RequireEmpty(ref value, member);
+                    break;
+            }
+        });
+        return found;
+    });
+
+    private static string? Same(string? name, string? recorded) => string.IsNullOrEmpty(recorded) ? name
+        : string.IsNullOrEmpty(name) ? recorded
+        : DatabaseName.AreEqual(name, recorded) ? name
+        : throw RefusedException.BadRequest($"The query names the database '{name}', and its record '{recorded}': name one. The database was not created.");
+
+    private static void RequireHarmlessSetting(string setting, ref Utf8JsonReader value)
+    {
+        if (Array.IndexOf(HarmlessSettings, setting) < 0 && value.TokenType != JsonTokenType.Null)
+        {
+            throw RefusedException.NotSupported(
+                $"The setting '{setting}' in the record of a database is not supported by this version. The database was not created; create it without.");
+        }
+
+        value.Skip();
+    }
+
+    private static void RequireEmpty(ref Utf8JsonReader value, string member)
+    {
+        if (!IsEmpty(ref value))
+        {
+            throw RefusedException.NotSupported(
+                $"'{member}' in the record of a database is not supported by this version. The database was not created; create it without.");
+        }
+    }
+
+    private static bool IsEmpty(ref Utf8JsonReader value)
+    {
+        switch (value.TokenType)
+        {
+            case JsonTokenType.Null or JsonTokenType.False:
+                return true;
+            case JsonTokenType.String:
+                return value.ValueTextEquals(""u8);
+            case JsonTokenType.Number:
+                return value.TryGetInt64(out long number) && number == 0;
+            case JsonTokenType.StartObject or JsonTokenType.StartArray:
+                int depth = value.CurrentDepth;
+                bool isEmpty = value.Read() && value.TokenType is JsonTokenType.EndObject or JsonTokenType.EndArray;
+                while (value.CurrentDepth > depth)
+                {
+                    value.Read();
+                }
+
+                return isEmpty;
+            default:
+                return false;
+        }
+    }
+}

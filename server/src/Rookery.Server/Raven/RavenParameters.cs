@@ -1,0 +1,146 @@
+namespace Rookery.Server.Raven;
+
+/// <summary>
+/// What each route reads of its query string, beside what all pass over (<see
+/// cref="RouteParameters.PassedOverAnywhere"/>). docs/reference/clients.md lists the same.
+/// </summary>
+internal static class RavenParameters
+{
+    private const string Consistency = "consistency";
+
+    private static readonly Dictionary<string, string> OfDocuments = new() { ["loadHash"] = "makes a URL of its own of ids in a body, for the client's cache" };
+
+    private static readonly Dictionary<string, string> OfQueries = new()
+    {
+        ["queryHash"] = "makes a URL of its own of a query in a body, for the client's cache",
+        ["addTimeSeriesNames"] = "asks for the names of time series in results, and there are none",
+        ["tag"] = "names the query for whoever watches the traffic of a server",
+    };
+
+    /// <summary>GET docs.</summary>
+    public static RouteParameters Documents { get; } =
+        new("id*", "include*", "metadataOnly", "startsWith", "matches", "exclude", "startAfter", "start", "pageSize", Consistency) { PassedOver = OfDocuments };
+
+    /// <summary>POST docs.</summary>
+    public static RouteParameters DocumentsOfBody { get; } = new("include*", "metadataOnly", Consistency) { PassedOver = OfDocuments };
+
+    /// <summary>HEAD docs.</summary>
+    public static RouteParameters DocumentHead { get; } = new("id", Consistency);
+
+    /// <summary>PUT and DELETE of docs.</summary>
+    public static RouteParameters Document { get; } = new("id") { TakesIfMatch = true, TakesKey = true };
+
+    /// <summary>PATCH docs.</summary>
+    public static RouteParameters Patch { get; } = new("id", "skipPatchIfChangeVectorMismatch", "debug", "test") { TakesIfMatch = true, TakesKey = true };
+
+    /// <summary>POST bulk_docs.</summary>
+    public static RouteParameters Batch { get; } = new(
+        "waitForReplicasTimeout", "throwOnTimeoutInWaitForReplicas", "numberOfReplicasToWaitFor", "waitForIndexesTimeout", "waitForIndexThrow", "waitForSpecificIndex*")
+    {
+        TakesKey = true,
+        PassedOver = new Dictionary<string, string> { ["disableAtomicDocumentWrites"] = "speaks of cluster-wide transactions only, which are refused" },
+    };
+
+    /// <summary>POST bulk_insert.</summary>
+    public static RouteParameters BulkInsert { get; } = new("id", "skipOverwriteIfUnchanged") { TakesKey = true };
+
+    /// <summary>POST import.</summary>
+    public static RouteParameters Import { get; } = new() { TakesKey = true };
+
+    /// <summary>GET hilo/next.</summary>
+    public static RouteParameters HiloNext { get; } = new("tag", "lastBatchSize", "lastRangeAt", "identityPartsSeparator", "lastMax") { TakesKey = true };
+
+    /// <summary>PUT hilo/return.</summary>
+    public static RouteParameters HiloReturn { get; } = new("tag", "end", "last") { TakesKey = true };
+
+    /// <summary>POST identity/next.</summary>
+    public static RouteParameters Identity { get; } = new("name") { TakesKey = true };
+
+    /// <summary>POST identity/seed.</summary>
+    public static RouteParameters IdentitySeed { get; } = new("name", "value", "force") { TakesKey = true };
+
+    /// <summary>POST queries.</summary>
+    public static RouteParameters Query { get; } = new("metadataOnly", "debug", Consistency) { PassedOver = OfQueries };
+
+    /// <summary>DELETE and PATCH of queries.</summary>
+    public static RouteParameters ChangeByQuery { get; } = new("allowStale", "staleTimeout", "maxOpsPerSec", "details", "ignoreMaxStepsForScript", Consistency);
+
+    /// <summary>POST streams/queries.</summary>
+    public static RouteParameters StreamOfQuery { get; } = new("format", Consistency) { PassedOver = OfQueries };
+
+    /// <summary>GET streams/docs.</summary>
+    public static RouteParameters StreamOfDocuments { get; } = new("format", "startsWith", "matches", "exclude", "startAfter", "start", "pageSize", Consistency);
+
+    /// <summary>Reads of a database that ask for nothing in particular.</summary>
+    public static RouteParameters Read { get; } = new(Consistency);
+
+    /// <summary>GET stats and its like.</summary>
+    public static RouteParameters Statistics { get; } = new(Consistency) { TakesNotes = true };
+
+    /// <summary>GET changes/stream.</summary>
+    public static RouteParameters ChangesStream { get; } = new("since", Consistency);
+
+    /// <summary>
+    /// GET indexes. The Python client writes its page size without an equals sign, and no server reads that.
+    /// </summary>
+    public static RouteParameters Indexes { get; } = new("name", "start", "pageSize", "namesOnly", Consistency) { TakesNotes = true };
+
+    /// <summary>PUT indexes and whatever else changes indexes that its body names.</summary>
+    public static RouteParameters IndexWrite { get; } = new() { TakesKey = true };
+
+    /// <summary>DELETE of an index.</summary>
+    public static RouteParameters IndexDelete { get; } = new("name") { TakesKey = true };
+
+    /// <summary>POST admin/indexes/enable and disable.</summary>
+    public static RouteParameters IndexState { get; } = new("name")
+    {
+        TakesKey = true,
+        PassedOver = new Dictionary<string, string> { ["clusterWide"] = "asks whether it is done on all members, and it always is" },
+    };
+
+    /// <summary>RESET of an index.</summary>
+    public static RouteParameters IndexReset { get; } = new("name");
+
+    /// <summary>POST admin/indexes/start and stop.</summary>
+    public static RouteParameters IndexPause { get; } = new("name", "type");
+
+    /// <summary>Reads about indexes by their names.</summary>
+    public static RouteParameters OfIndexes { get; } = new("name*", Consistency);
+
+    /// <summary>DELETE indexes/errors.</summary>
+    public static RouteParameters IndexErrors { get; } = new("name*");
+
+    /// <summary>GET indexes/progress.</summary>
+    public static RouteParameters IndexProgress { get; } = new("name*", "wait", Consistency);
+
+    /// <summary>GET indexes/staleness.</summary>
+    public static RouteParameters IndexStaleness { get; } = new("name", Consistency);
+
+    /// <summary>GET indexes/terms.</summary>
+    public static RouteParameters IndexTerms { get; } = new("name", "field", "fromValue", "pageSize", Consistency);
+
+    /// <summary>Operations by their number.</summary>
+    public static RouteParameters Operation { get; } = new("id");
+
+    /// <summary>GET topology.</summary>
+    public static RouteParameters Topology { get; } = new("name")
+    {
+        TakesNotes = true,
+        PassedOver = new Dictionary<string, string> { ["applicationIdentifier"] = "names the application for whoever watches the traffic of a server" },
+    };
+
+    /// <summary>GET cluster/topology.</summary>
+    public static RouteParameters ClusterTopology { get; } = new() { TakesNotes = true };
+
+    /// <summary>PUT admin/databases.</summary>
+    public static RouteParameters DatabaseCreate { get; } = new("name", "replicationFactor") { TakesKey = true };
+
+    /// <summary>DELETE admin/databases.</summary>
+    public static RouteParameters DatabaseDelete { get; } = new() { TakesKey = true };
+
+    /// <summary>GET admin/databases.</summary>
+    public static RouteParameters DatabaseRecord { get; } = new("name");
+
+    /// <summary>GET databases.</summary>
+    public static RouteParameters Databases { get; } = new("start", "pageSize", "namesOnly", "name", Consistency);
+}
