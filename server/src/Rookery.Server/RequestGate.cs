@@ -26,7 +26,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         long begun = context.Metrics.Begin(needsDocuments);
         http.Response.Headers["Raven-Server-Version"] = "7.2.0.0";
         var handling = Answer(http, endpoint, needsDocuments);
-        if (handling.IsCompletedSuccessfully)
+        if (handling.IsCompletedSuccessfully && !EarlyAnswer.IsDue(http))
         {
             context.Metrics.End(route, total, begun, http.Response.StatusCode);
             return Task.CompletedTask;
@@ -144,6 +144,11 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         finally
         {
             context.Metrics.End(route, total, begun, http.Response.StatusCode);
+        }
+
+        if (EarlyAnswer.IsDue(http))
+        {
+            await EarlyAnswer.ReadOnAsync(http, context.Time, context.Stopping);
         }
     }
 

@@ -113,8 +113,9 @@ public static class RookeryServer
         kestrel.AddServerHeader = false;
         kestrel.Limits.MaxConcurrentConnections = options.ConnectionsLimit;
         kestrel.Limits.MaxConcurrentUpgradedConnections = options.ConnectionsLimit;
-        // A batch carries its envelope beside its documents. Routes with endless bodies lift this (LongBody).
-        kestrel.Limits.MaxRequestBodySize = options.BatchBytesLimit + (1L << 20);
+        // A batch carries its envelope beside its documents, and behind a refusal the rest is read. Routes with
+        // endless bodies lift this (LongBody).
+        kestrel.Limits.MaxRequestBodySize = options.BatchBytesLimit + (1L << 20) + EarlyAnswer.MostBytes;
         // What one connection may pile up before the socket pushes back.
         kestrel.Limits.MaxRequestBufferSize = 64 << 10;
         kestrel.Limits.MaxResponseBufferSize = 64 << 10;

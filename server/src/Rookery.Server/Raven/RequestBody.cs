@@ -111,11 +111,13 @@ internal readonly struct RequestBody : IDisposable
         var copy = PooledMemory.Rent(announced);
         int length = 0;
         LargeRequests.Lease? room = null;
+        ReadOnlySequence<byte>? unread = null;
         try
         {
             while (true)
             {
                 var read = await reader.ReadAsync();
+                unread = read.Buffer;
                 if (read.IsCanceled)
                 {
                     throw LargeRequests.TooSlow(http);
@@ -139,6 +141,7 @@ internal readonly struct RequestBody : IDisposable
                 bytes.CopyTo(copy.Span[length..]);
                 length = longer;
                 reader.AdvanceTo(bytes.End);
+                unread = null;
                 if (read.IsCompleted)
                 {
                     room?.Reading = null;
@@ -150,6 +153,12 @@ internal readonly struct RequestBody : IDisposable
         {
             room?.Dispose();
             copy.Return();
+            if (unread is { } bytes)
+            {
+                // The rest of the body is read behind the refusal, which an open read would not allow.
+                reader.AdvanceTo(bytes.End);
+            }
+
             if (failure is OutOfMemoryException)
             {
                 throw requests.NoRoom(http, (long)length * held);

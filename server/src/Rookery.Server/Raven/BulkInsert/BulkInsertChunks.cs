@@ -74,7 +74,7 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
     }
 
     /// <summary>Waits for bytes; when the client pauses, what was gathered goes to the disk meanwhile.</summary>
-    /// <exception cref="RefusedException">A chunk was refused. The read goes on, see the route.</exception>
+    /// <exception cref="RefusedException">A chunk was refused.</exception>
     public async ValueTask<ReadResult> StoreWhileWaitingAsync(PipeReader body)
     {
         var reading = body.ReadAsync();
@@ -87,7 +87,17 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
         await HasArrivedOrAsync(read);
         if (!read.IsCompleted && _chunk.Count > 0)
         {
-            await StoreAsync();
+            try
+            {
+                await StoreAsync();
+            }
+            catch
+            {
+                body.CancelPendingRead();
+                body.AdvanceTo((await read).Buffer.Start);
+                throw;
+            }
+
             await HasArrivedOrAsync(read);
         }
 

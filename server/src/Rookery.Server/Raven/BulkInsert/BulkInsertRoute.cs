@@ -85,22 +85,27 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         while (!isAtBracket || (isEnded && !isComplete))
         {
             var read = await chunks.StoreWhileWaitingAsync(body.Reader);
-            stop.Token.ThrowIfCancellationRequested();
-            if (read.IsCanceled)
+            try
             {
-                throw LargeRequests.TooSlow(http);
+                stop.Token.ThrowIfCancellationRequested();
+                if (read.IsCanceled)
+                {
+                    throw LargeRequests.TooSlow(http);
+                }
+
+                foreach (var segment in read.Buffer)
+                {
+                    documents.Feed(segment);
+                    isAtBracket = await ParseAsync(documents, chunks);
+                    await room.FitDocumentAsync(documents.CollectedBytes, chunks.StoreRestAsync, stop.Token);
+                }
+            }
+            finally
+            {
+                // Behind a refusal too: the rest is read then, which an open read would not allow.
+                body.Reader.AdvanceTo(read.Buffer.End);
             }
 
-            // A refusal leaves the read open on purpose: the server then hangs up at once. Otherwise it would read on for 5 s, and client 5.4.3, which never ends its request,
-            // takes the answer only behind that, and waits for ever when it is cut off in between.
-            foreach (var segment in read.Buffer)
-            {
-                documents.Feed(segment);
-                isAtBracket = await ParseAsync(documents, chunks);
-                await room.FitDocumentAsync(documents.CollectedBytes, chunks.StoreRestAsync, stop.Token);
-            }
-
-            body.Reader.AdvanceTo(read.Buffer.End);
             isComplete = read.IsCompleted;
             if (isComplete && !isAtBracket)
             {
