@@ -136,9 +136,14 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         {
             await ErrorAnswer.WriteAsync(http, refused.StatusCode, ErrorAnswer.BadRequest, Explain(refused, http));
         }
+        catch (IOException malformed) when (malformed.InnerException is OverflowException)
+        {
+            // The server's word for a chunk that is said to be larger than any number it counts with.
+            await ErrorAnswer.WriteAsync(http, StatusCodes.Status400BadRequest, ErrorAnswer.BadRequest, ExplainMalformed(http));
+        }
         catch (Exception failure)
         {
-            context.Log.LogError(LogEvents.RequestFailed, failure, "{Method} {Path} failed", http.Request.Method, http.Request.Path.Value);
+            context.RequestLog.LogError(LogEvents.RequestFailed, failure, "{Method} {Path} failed", http.Request.Method, http.Request.Path.Value);
             await AnswerFailureAsync(http, failure);
         }
         finally
@@ -152,13 +157,16 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         }
     }
 
+    private static string ExplainMalformed(HttpContext http) =>
+        $"The body of {http.Request.Method} {http.Request.Path} is malformed HTTP, or its connection broke before its end; nothing of it was stored.";
+
     private static string Explain(BadHttpRequestException refused, HttpContext http) => refused.StatusCode switch
     {
         StatusCodes.Status413PayloadTooLarge =>
             $"The body of {http.Request.Method} {http.Request.Path} is larger than this route takes; send it in parts, or use bulk insert or import.",
         StatusCodes.Status408RequestTimeout =>
             $"The body of {http.Request.Method} {http.Request.Path} came too slowly; nothing of it was stored.",
-        _ => $"The body of {http.Request.Method} {http.Request.Path} is malformed HTTP, or its connection broke before its end; nothing of it was stored.",
+        _ => ExplainMalformed(http),
     };
 
     // An answer that has begun cannot become an error: cutting the connection is the only sign left.

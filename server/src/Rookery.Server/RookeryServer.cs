@@ -25,7 +25,7 @@ public static class RookeryServer
     {
         var builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions());
         // The host tells of a failed start twice, in its log and by an exception; whoever starts it says the second in one sentence.
-        builder.Logging.AddProvider(new SharedLoggerProvider(context.Log)).SetMinimumLevel(LogLevel.Warning).AddFilter("Microsoft.Extensions.Hosting", LogLevel.None);
+        builder.Logging.AddProvider(new SharedLoggerProvider(context.RequestLog)).SetMinimumLevel(LogLevel.Warning).AddFilter("Microsoft.Extensions.Hosting", LogLevel.None);
         builder.Services.AddRoutingCore();
         builder.Services.AddSingleton<IHostedService>(context.Background);
         builder.Services.AddSingleton<IHostedService>(context.Observation);

@@ -31,6 +31,9 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     /// <summary>Where the owner of the node reads what happened. Never per request.</summary>
     public ILogger Log => log;
 
+    /// <summary>The same for lines that whoever reaches the port may cause.</summary>
+    internal LimitedLog RequestLog { get; } = new(log, time);
+
     /// <summary>The budget of the process.</summary>
     public MemoryBudget Memory => memory;
 

@@ -25,6 +25,8 @@ internal static class MetricsRoute
         text.Gauge("rookery_ready", "1 when documents are served.").Sample(context.Readiness.Reason is null ? 1 : 0);
         AddAlerts(text, context.ActiveAlerts());
         AddRequests(text, context.Metrics);
+        text.Counter("rookery_log_lines_left_out_total", "Lines about requests that came faster than the log takes them.")
+            .Sample(context.RequestLog.LeftOut);
         AddIo(text, context.Io);
         AddMemory(text, context.Memory);
         CertificateHealth.Add(text, context);

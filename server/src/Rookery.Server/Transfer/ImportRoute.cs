@@ -29,7 +29,7 @@ internal static class ImportRoute
             await ReadAsync(body.Reader, room, import, report, http.RequestAborted);
             await body.CompleteAsync();
         }
-        catch (Exception broken) when (broken is InvalidDataException or BadHttpRequestException)
+        catch (Exception broken) when (broken is InvalidDataException or BadHttpRequestException || broken.InnerException is OverflowException)
         {
             await import.StoreRestAsync(http.RequestAborted);
             import.Break($"{(broken is InvalidDataException ? "The gzip of the import is damaged or cut off" : "The import came too slowly, broke off or is malformed HTTP")} behind line {import.Line}.");

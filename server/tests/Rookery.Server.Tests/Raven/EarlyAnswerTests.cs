@@ -37,6 +37,29 @@ public sealed class EarlyAnswerTests(RunningServer server) : IClassFixture<Runni
         }
     }
 
+    [Theory]
+    [InlineData("POST", "/session")]
+    [InlineData("POST", "/claim")]
+    [InlineData("POST", "{db}/queries")]
+    [InlineData("PUT", "{db}/docs?id=a")]
+    [InlineData("POST", "{db}/bulk_insert")]
+    [InlineData("POST", "{db}/import")]
+    public async Task A_chunk_that_is_said_to_be_larger_than_any_number_is_malformed_and_not_logged(string method, string route)
+    {
+        string path = route.Replace("{db}", await server.CreateDatabaseAsync(), StringComparison.Ordinal);
+        foreach (string chunks in (string[])["FFFFFFFFFFFFFFFF\r\n{}", "2\r\n{}\r\n80000000\r\n", "zz\r\n", "2\r\n{}xx"])
+        {
+            using var client = new TcpClient();
+            await client.ConnectAsync(server.Address.Host, server.Address.Port);
+            var stream = client.GetStream();
+            await SendAsync(stream, $"{method} {path} HTTP/1.1\r\nHost: {server.Address.Authority}\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}");
+            string answer = await ReadAnswerAsync(stream);
+            Assert.True(answer.StartsWith("HTTP/1.1 400 ", StringComparison.Ordinal) || path.EndsWith("/import", StringComparison.Ordinal), answer);
+        }
+
+        Assert.Empty(server.Log.Lines);
+    }
+
     private static async Task SendAsync(NetworkStream stream, string text) => await stream.WriteAsync(Encoding.ASCII.GetBytes(text));
 
     private static async Task SendBodyAsync(NetworkStream stream, string first, int pieces, bool isChunked)

@@ -1,0 +1,73 @@
+using Microsoft.Extensions.Logging;
+
+namespace Rookery.Server;
+
+/// <summary>
+/// Passes on lines that whoever reaches the port may cause, and no more of them than some: else one client could fill
+/// the log until nothing else is in it. What is left out is counted, and
+/// the next line that passes says how many. Thread-safe.
+/// </summary>
+/// <param name="log">Where the owner of the node reads.</param>
+/// <param name="time">The clock.</param>
+internal sealed class LimitedLog(ILogger log, TimeProvider time) : ILogger
+{
+    /// <summary>How many lines pass at once.</summary>
+    public const int Burst = 20;
+
+    // One more each: what is kept of the log holds a day of them.
+    private static readonly TimeSpan Between = TimeSpan.FromMinutes(3);
+
+    private readonly Lock _gate = new();
+    private readonly long _begun = time.GetTimestamp();
+    private long _passed;
+    private long _leftOut;
+    private long _told;
+
+    /// <summary>How many lines were left out.</summary>
+    public long LeftOut => Interlocked.Read(ref _leftOut);
+
+    /// <inheritdoc/>
+    public IDisposable? BeginScope<TState>(TState state)
+        where TState : notnull => log.BeginScope(state);
+
+    /// <inheritdoc/>
+    public bool IsEnabled(LogLevel logLevel) => log.IsEnabled(logLevel);
+
+    /// <inheritdoc/>
+    public void Log<TState>(
+        LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+    {
+        if (!TryPass(out long untold))
+        {
+            return;
+        }
+
+        if (untold > 0)
+        {
+            log.LogWarning(LogEvents.HttpServer, "{Count} lines about requests were left out: they came faster than one in three minutes.", untold);
+        }
+
+        log.Log(logLevel, eventId, state, exception, formatter);
+    }
+
+    private bool TryPass(out long untold)
+    {
+        lock (_gate)
+        {
+            // Those that were not used are not saved up beyond the burst.
+            long due = Burst + (time.GetElapsedTime(_begun).Ticks / Between.Ticks);
+            _passed = Math.Max(_passed, due - Burst);
+            if (_passed >= due)
+            {
+                _leftOut++;
+                untold = 0;
+                return false;
+            }
+
+            _passed++;
+            untold = _leftOut - _told;
+            _told = _leftOut;
+            return true;
+        }
+    }
+}

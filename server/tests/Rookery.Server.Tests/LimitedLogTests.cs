@@ -1,0 +1,37 @@
+using Microsoft.Extensions.Logging;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests;
+
+public class LimitedLogTests
+{
+    [Fact]
+    public void Lines_that_come_too_fast_are_left_out_counted_and_told()
+    {
+        var time = new SimulatedTimeProvider();
+        var log = new RecordedLog();
+        var limited = new LimitedLog(log, time);
+        for (int i = 0; i < 1000; i++)
+        {
+            limited.LogError("fault {Number}", i);
+        }
+
+        Assert.Equal(LimitedLog.Burst, log.Lines.Count);
+        Assert.Equal(1000 - LimitedLog.Burst, limited.LeftOut);
+
+        time.Advance(TimeSpan.FromMinutes(3));
+        limited.LogError("another");
+        limited.LogError("and another");
+        Assert.Equal(LimitedLog.Burst + 2, log.Lines.Count);
+        Assert.StartsWith("980 lines about requests were left out", log.Lines.ElementAt(LimitedLog.Burst), StringComparison.Ordinal);
+
+        // A long silence saves up no more than the burst.
+        time.Advance(TimeSpan.FromDays(30));
+        for (int i = 0; i < 1000; i++)
+        {
+            limited.LogError("fault {Number}", i);
+        }
+
+        Assert.Equal((2 * LimitedLog.Burst) + 3, log.Lines.Count);
+    }
+}
