@@ -16,7 +16,9 @@ internal sealed class BrowserGuard(ServerOptions options)
     private volatile string? lastGoodHost;
 
     /// <summary>Why a request is refused, in a sentence; null when it is not.</summary>
-    public string? Problem(HttpRequest request)
+    /// <param name="request">The request.</param>
+    /// <param name="scope">Who may use its route; null when there is none.</param>
+    public string? Problem(HttpRequest request, RouteScope? scope)
     {
         if (isLocal && !IsLoopback(request.Host))
         {
@@ -29,9 +31,26 @@ internal sealed class BrowserGuard(ServerOptions options)
             return $"A page of {headers.Origin} asked, and pages of others may not use this node.";
         }
 
-        // Sent by browsers, and not for scripts to change; "same-site" is another port of this machine, and some requests of such a page carry no Origin. Following a link is no harm.
-        bool isForeign = headers["Sec-Fetch-Site"].ToString() is "cross-site" or "same-site" && headers["Sec-Fetch-Mode"].ToString() is not "navigate";
-        return isForeign ? "A page of another site asked, and pages of others may not use this node." : null;
+        return IsForeign(headers, request) && !MayBeLinked(headers, request, scope) ? "A page of another site asked, and pages of others may not use this node." : null;
+    }
+
+    // Sent by browsers, and not for scripts to change; "same-site" is another port of this machine, and some requests
+    // of such a page carry no Origin. Browsers that do not send it name the
+    // page that they come from.
+    private static bool IsForeign(IHeaderDictionary headers, HttpRequest request) => headers["Sec-Fetch-Site"].ToString() switch
+    {
+        "" => headers.Referer.Count > 0 && !IsOwn(headers.Referer.ToString(), request),
+        "cross-site" or "same-site" => true,
+        _ => false,
+    };
+
+    // Following a link to what people look at is no harm. Some other GET requests do something: they give numbers
+    // away, take places, make packages.
+    private static bool MayBeLinked(IHeaderDictionary headers, HttpRequest request, RouteScope? scope)
+    {
+        bool isNavigation = headers["Sec-Fetch-Site"].Count == 0 || headers["Sec-Fetch-Mode"].ToString() is "navigate";
+        bool isRead = HttpMethods.IsGet(request.Method) || HttpMethods.IsHead(request.Method);
+        return isNavigation && isRead && (scope == RouteScope.Open || scope == RouteScope.Metrics);
     }
 
     private static bool IsOwn(string origin, HttpRequest request) =>

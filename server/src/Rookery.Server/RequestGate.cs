@@ -37,7 +37,7 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 
     private Task Answer(HttpContext http, Endpoint? endpoint, bool needsDocuments)
     {
-        if (guard.Problem(http.Request) is { } problem)
+        if (guard.Problem(http.Request, endpoint?.Metadata.GetMetadata<RouteScope>()) is { } problem)
         {
             return ErrorAnswer.WriteAsync(http, StatusCodes.Status403Forbidden, ErrorAnswer.Forbidden, problem);
         }

@@ -1,0 +1,51 @@
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>What a page of another site can make its visitor's browser do to a node without credentials: follow a link to what people look at.</summary>
+public sealed class ForeignPageTests(RunningServer server) : IClassFixture<RunningServer>
+{
+    [Theory]
+    [InlineData("{db}/hilo/next?tag=users")]
+    [InlineData("{db}/operations/next-operation-id")]
+    [InlineData("{db}/docs?id=a")]
+    [InlineData("{db}/indexes/progress?wait=1")]
+    [InlineData("{db}/changes/stream")]
+    [InlineData("/admin/node/debug-package")]
+    [InlineData("/admin/node/backup")]
+    public async Task A_link_of_another_site_does_nothing(string route)
+    {
+        string path = route.Replace("{db}", await server.CreateDatabaseAsync(), StringComparison.Ordinal);
+        foreach (var headers in ForeignNavigations)
+        {
+            (await server.SendAsync("GET", path, (string?)null, headers)).IsRefusal(403, "another site");
+        }
+    }
+
+    [Theory]
+    [InlineData("/help")]
+    [InlineData("/livez")]
+    [InlineData("/metrics")]
+    public async Task A_link_of_another_site_shows_what_people_look_at(string path)
+    {
+        foreach (var headers in ForeignNavigations)
+        {
+            Assert.Equal(200, (await server.SendAsync("GET", path, (string?)null, headers)).Status);
+        }
+    }
+
+    [Fact]
+    public async Task Programs_own_pages_and_typed_addresses_are_no_other_site()
+    {
+        string path = await server.CreateDatabaseAsync() + "/hilo/next?tag=users";
+        Assert.Equal(200, (await server.SendAsync("GET", path)).Status);
+        Assert.Equal(200, (await server.SendAsync("GET", path, (string?)null, ("Sec-Fetch-Site", "none"), ("Sec-Fetch-Mode", "navigate"))).Status);
+        Assert.Equal(200, (await server.SendAsync("GET", path, (string?)null, ("Sec-Fetch-Site", "same-origin"))).Status);
+        Assert.Equal(200, (await server.SendAsync("GET", path, (string?)null, ("Referer", server.Address + "#query"))).Status);
+    }
+
+    private static (string, string)[][] ForeignNavigations =>
+    [
+        [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "iframe")],
+        [("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")],
+        [("Referer", "http://evil.example/")],
+    ];
+}
