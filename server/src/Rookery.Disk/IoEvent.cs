@@ -18,7 +18,7 @@ public enum IoKind : byte
     /// <summary>A block read from a run.</summary>
     Read = 5,
 
-    /// <summary>A manifest slot flip.</summary>
+    /// <summary>A manifest slot flip, or the note of the newest segment of the journal.</summary>
     Manifest = 6,
 
     /// <summary>A backup's copy.</summary>

@@ -3,7 +3,7 @@ using Rookery.Disk;
 namespace Rookery.Journal;
 
 /// <summary>The way in: places each write in a segment, makes it durable, and only then lets it count.</summary>
-internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, IIoRecorder io, Guid clusterId, Guid storeId) : IDisposable
+internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, IIoRecorder io, NewestNote note, Guid clusterId, Guid storeId) : IDisposable
 {
     private readonly SegmentWriteStream stream = new(io);
 
@@ -73,6 +73,7 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
             segment = pool.Publish(segment);            // or from here, when it is a file of its own
         }
 
+
         lock (Gate)
         {
             Count(frames, segment, start, write);       // only now does this node answer for it
@@ -127,6 +128,12 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
             RebaseMark = rebase.Mark;
         }
     }
+
+    /// <summary>
+    /// Notes the newest segment, which is durable, unless it is noted. Off the commit path: one thread at a time, and
+    /// not the one that writes.
+    /// </summary>
+    public void NoteNewest() => note.Write(Newest!.Incarnation);
 
     /// <summary>See <see cref="NodeJournal.Progress"/>.</summary>
     public long Progress => stream.Progress;

@@ -9,11 +9,16 @@ internal sealed class JournalDirectory : IDisposable
     private readonly JournalOptions options;
     private readonly List<string> parts = [];
 
-    private JournalDirectory(IDisk disk, JournalOptions options)
+    private JournalDirectory(IDisk disk, JournalOptions options, NewestNote note)
     {
         this.disk = disk;
         this.options = options;
+        Note = note;
+        HighestIncarnation = note.Incarnation;
     }
+
+    /// <summary>What is noted of the newest segment.</summary>
+    public NewestNote Note { get; }
 
     /// <summary>Segments with a whole header, by incarnation.</summary>
     public List<Segment> Used { get; } = [];
@@ -30,15 +35,20 @@ internal sealed class JournalDirectory : IDisposable
     /// <summary>Whether the orphan holds frames of more than one journal write, so that at least the first of them was durable.</summary>
     public bool OrphanHoldsLaterWrite { get; private set; }
 
+    /// <summary>Whether a later segment than any with a whole header was durable once.</summary>
+    public bool IsNewestMissing => Note.Incarnation > NewestIncarnation;
+
     /// <summary>The highest incarnation seen anywhere.</summary>
     public long HighestIncarnation { get; private set; }
 
     /// <summary>The highest slot number seen.</summary>
     public int HighestSlot { get; private set; }
 
-    public static JournalDirectory Find(IDisk disk, JournalOptions options)
+    private long NewestIncarnation => Used.Count == 0 ? 0 : Used[^1].Incarnation;
+
+    public static JournalDirectory Find(IDisk disk, JournalOptions options, IIoRecorder io)
     {
-        var found = new JournalDirectory(disk, options);
+        var found = new JournalDirectory(disk, options, NewestNote.Find(disk, options.Directory, io));
         try
         {
             foreach (string name in disk.List(options.Directory))
@@ -170,7 +180,7 @@ internal sealed class JournalDirectory : IDisposable
     /// </summary>
     private void FindOrphan()
     {
-        long newest = HighestIncarnation;
+        long newest = NewestIncarnation;
         foreach (var segment in Spare.Concat(Used))
         {
             // A whole header means that no later first write reached this file, unless the device lost it: one look is enough.

@@ -21,7 +21,7 @@ internal static class JournalOpening
         {
             // Names that a killed process made may be known to the system and not yet to the device.
             disk.SyncDirectory(options.Directory);
-            found = JournalDirectory.Find(disk, options);
+            found = JournalDirectory.Find(disk, options, io);
             var walk = new RecoveryWalk(found, options, knowledge);
             walk.Run();
             if (walk.Map is null)
@@ -32,6 +32,7 @@ internal static class JournalOpening
             appender = AppenderAfter(walk, found, options, pool, io, newJournalStart);
             var recovery = walk.Report(found.PutInOrder(appender.Live, walk.Dropped, pool));
             GoOn(appender, walk);
+            appender.NoteNewest();
             found.ReleaseDropped(pool);
             return new NodeJournal(appender, pool, options, directoryLock, recovery, walk.Rebase is null ? walk.Entries : []);
         }
@@ -55,7 +56,7 @@ internal static class JournalOpening
     {
         var newest = walk.Live.Count == 0 ? null : walk.Live[^1].Header;
         var storeId = newest?.StoreId ?? (options.StoreId == Guid.Empty ? new Guid(RandomNumberGenerator.GetBytes(16)) : options.StoreId);
-        var appender = new JournalAppender(options, pool, io, newest?.ClusterId ?? options.ClusterId, storeId)
+        var appender = new JournalAppender(options, pool, io, found.Note, newest?.ClusterId ?? options.ClusterId, storeId)
         {
             Map = walk.Map ?? LogMap.Empty(newJournalStart),
             RebaseMark = newest?.RebaseMark ?? 0,

@@ -31,6 +31,12 @@ public readonly record struct JournalKnowledge(long ManifestIndex, long Manifest
     /// <summary>Operations through that index.</summary>
     public long ManifestOperations { get; init; }
 
+    /// <summary>
+    /// Whether a node kept a journal here before: a directory without a segment that can be read has lost it then, and
+    /// is not new.
+    /// </summary>
+    public bool WasBegun { get; init; }
+
     /// <summary>Where the journal begins anew, unless it has: the manifest holds a state that was installed instead of what the journal says. Null when it holds none.</summary>
     public JournalRebase? Rebase { get; init; }
 }

@@ -43,6 +43,12 @@ public static class JournalReplacement
         // The new segment takes its name last: as long as it waits, every other one is of the old journal.
         if (WaitingIn(disk, directory) is { } waiting)
         {
+            // The note is of the old journal's segments too.
+            if (disk.Exists(NewestNote.PathIn(directory)))
+            {
+                disk.Rename(NewestNote.PathIn(directory), NewestNote.PathIn(directory) + keptSuffix);
+            }
+
             foreach (string name in SegmentsIn(disk, directory))
             {
                 disk.Rename(Path.Join(directory, name), Path.Join(directory, name + keptSuffix));

@@ -139,12 +139,15 @@ public sealed class NodeJournal : IDisposable
     public static NodeJournal Open(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io) =>
         JournalOpening.Open(disk, options, knowledge, io, newJournalStart: default);
 
+    /// <summary>Whether a directory holds a file of a journal.</summary>
+    public static bool ExistsAt(IDisk disk, string directory) => disk.Exists(directory) && disk.List(directory).Any(static name => SegmentName.TryParse(name, out _));
+
     /// <summary>Begins a journal that goes on behind <paramref name="start"/> (a restored backup), in a directory that holds none.</summary>
     /// <exception cref="DiskException">With <see cref="Errno.NotEmpty"/> when there is a journal already.</exception>
     public static void Create(IDisk disk, JournalOptions options, JournalPosition start, IIoRecorder io)
     {
         disk.CreateDirectory(options.Directory);
-        if (disk.List(options.Directory).Any(static name => SegmentName.TryParse(name, out _)))
+        if (ExistsAt(disk, options.Directory))
         {
             throw new DiskException("create a journal in", options.Directory, Errno.NotEmpty);
         }
@@ -247,11 +250,15 @@ public sealed class NodeJournal : IDisposable
         return new KeptEntries(this, index);
     }
 
-    /// <summary>Makes one segment ahead when too few are ready: writes zeros for as long as that takes, so it is called off the commit path. From any thread, one at a time.</summary>
+    /// <summary>
+    /// Notes the newest segment, and makes one segment ahead when too few are ready: writes zeros for as long as that
+    /// takes, so it is called off the commit path. From any thread, one at a time.
+    /// </summary>
     /// <returns>Whether one was made; call again until it was not.</returns>
     /// <exception cref="DiskException">No room, or the disk failed; the journal goes on without it, try again later.</exception>
     public bool PrepareSpare()
     {
+        appender.NoteNewest();
         ReleaseThrough(0); // A segment that was still being written when its index was released.
         return pool.Prepare();
     }

@@ -96,11 +96,14 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     {
         if (directory.Used.Count == 0)
         {
-            if (directory.OrphanHoldsLaterWrite || knowledge.ManifestIndex > 0)
+            if (knowledge.WasBegun || directory.IsNewestMissing || directory.OrphanHoldsLaterWrite || knowledge.ManifestIndex > 0)
             {
                 string file = directory.Orphan?.File.Path ?? options.Directory;
+                string held = knowledge.ManifestIndex == 0
+                    ? "the manifest holds nothing yet, and everything that was acknowledged would be lost"
+                    : $"the manifest holds everything through index {knowledge.ManifestIndex}, and what was acknowledged after it would be lost";
                 throw new JournalDamagedException(
-                    $"{file} holds no readable journal, but this node has written one: the manifest holds everything through index {knowledge.ManifestIndex}, and what was acknowledged after it would be lost. Nothing was changed. Put the journal's files back (was the journal directory changed?), or {WayOn}.",
+                    $"{file} holds no readable journal, but this node has written one: {held}. Nothing was changed. Put the journal's files back (was the journal directory changed?), or {WayOn}.",
                     file,
                     0);
             }
@@ -215,6 +218,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     private bool WasWhole(Segment segment, in BehindGap behind) =>
         behind.HasLaterWrite
         || directory.OrphanHoldsLaterWrite
+        || directory.IsNewestMissing
         || segment.Length < segment.Header!.SegmentBytes
         || (EndsBeforeManifest && ManifestEnd.IsLaterThan(Map!.Lost));
 
@@ -227,7 +231,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         stoppedInOrder: lastFrame == FrameType.CleanStop,
         knowledge.HasPeers,
         manifestHoldsTheGap: i == 0 && behind.ResumeOffset >= 0 && behind.Resume.Index <= knowledge.ManifestIndex + 1 && (!knowledge.HasPeers || MayGoOnBehindManifest(survey!)),
-        voteIsKnown: survey is null || IsForReading || (survey.VoteIsKnown && !directory.OrphanHoldsLaterWrite)); // a newest segment that lost its header may have held a vote
+        voteIsKnown: survey is null || IsForReading || (survey.VoteIsKnown && !directory.OrphanHoldsLaterWrite && !directory.IsNewestMissing)); // a newest segment that is gone, or lost its header, may have held a vote
 
     /// <summary>A member that goes on behind the gap must know who belongs to the cluster there: nobody tells it again.</summary>
     private bool MayGoOnBehindManifest(DamageSurvey survey) => survey.ConfigurationIsKnown || !EndsBeforeManifest;
@@ -249,6 +253,14 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         string place = $"{segment.File.Path} ends at offset {offset}, index {Map!.Position.Index}";
         switch (decided)
         {
+            case TailVerdict.StopAndExplain when directory.IsNewestMissing:
+                throw new JournalDamagedException(
+                    $"The journal's newest segment is missing from {options.Directory}, or has lost its header, as "
+                    + $"{NewestNote.PathIn(options.Directory)} shows: what was acknowledged after index "
+                    + $"{Math.Max(Map.Position.Index, knowledge.ManifestIndex)} would be lost. Nothing was changed. "
+                    + $"Put the file back, or {WayOn}.",
+                    options.Directory,
+                    0);
             case TailVerdict.StopAndExplain:
                 Damaged(segment.File.Path, offset, survey!.End.Index);
                 break;
@@ -269,7 +281,9 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     /// <summary>What cannot be read may have been acknowledged, and the vote in it counts. A log that ends before the manifest begins anew behind it, if it is known who belongs to the cluster there.</summary>
     private void GiveUpBehind(DamageSurvey survey)
     {
-        Map!.Lose(EntryPosition.Later(EntryPosition.Later(survey.End, survey.Lost), ManifestEnd), survey.Vote);
+        // Behind what is left there is at least one entry when a segment is missing.
+        var end = directory.IsNewestMissing ? survey.End with { Index = survey.End.Index + 1 } : survey.End;
+        Map!.Lose(EntryPosition.Later(EntryPosition.Later(end, survey.Lost), ManifestEnd), survey.Vote);
         if (EndsBeforeManifest && survey.ConfigurationIsKnown)
         {
             var (index, configuration) = survey.ConfigurationAtManifest();

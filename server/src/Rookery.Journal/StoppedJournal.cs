@@ -17,7 +17,7 @@ public sealed class StoppedJournal : IDisposable
         pool = new SegmentPool(disk, options, io);
         try
         {
-            found = JournalDirectory.Find(disk, options);
+            found = JournalDirectory.Find(disk, options, io);
             var walk = new RecoveryWalk(found, options, knowledge) { IsForReading = true };
             walk.Run();
             isGivenUp = walk.Rebase is not null;

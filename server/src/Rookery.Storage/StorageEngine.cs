@@ -51,7 +51,9 @@ public sealed partial class StorageEngine : IDisposable
         batch = new WriteBatch(options.ChunkBytes);
     }
 
-    /// <summary>Opens a directory, or makes it. Files that no manifest names are left-overs of a crash and are deleted. Missing or damaged runs do not stop it: they are in <see cref="Statistics"/>.</summary>
+    /// <summary>
+    /// Opens a directory, or makes it. Missing or damaged runs do not stop it: they are in <see cref="Statistics"/>.
+    /// </summary>
     /// <param name="disk">The disk.</param>
     /// <param name="options">Directory, tables and sizes.</param>
     /// <param name="budget">What memtables and block cache draw on.</param>
@@ -60,6 +62,22 @@ public sealed partial class StorageEngine : IDisposable
     /// <exception cref="StorageFormatException">It was written by a newer version, or no manifest slot can be trusted.</exception>
     /// <exception cref="DiskException">The disk refused, or another process has the directory open.</exception>
     public static StorageEngine Open(IDisk disk, StorageOptions options, MemoryBudget budget, IIoRecorder io, TimeProvider time) => new(disk, options, budget, io, time);
+
+    /// <summary>
+    /// Deletes the runs that the manifest did not name when it was opened: left-overs of a crash. Called when the
+    /// journal is known to go on behind that manifest: it may be the older of two, the newer one being
+    /// lost, and then these runs are all there is. For the same reason nothing is deleted while runs cannot be read.
+    /// </summary>
+    public void DeleteLeftOvers()
+    {
+        if (context.Published.Current.Runs.Files().All(static file => file.IsReadable))
+        {
+            foreach (string path in context.LeftOvers.Where(context.Disk.Exists))
+            {
+                context.Disk.Delete(path);
+            }
+        }
+    }
 
     /// <summary>What is on disk for good: replay the journal from the index after it.</summary>
     public ManifestPosition Durable => context.Durable.Manifest.Position;
@@ -224,6 +242,33 @@ public sealed partial class StorageEngine : IDisposable
     /// <param name="targetDirectory">Missing or empty. When this fails it holds an incomplete checkpoint, which has no manifest.</param>
     /// <returns>What it contains: the journal after that is the caller's to add.</returns>
     public ManifestPosition Checkpoint(string targetDirectory) => new Checkpointer(context).CopyTo(targetDirectory);
+
+    /// <summary>What runs and manifests in a directory say of its use.</summary>
+    public static StorageUse UseOf(IDisk disk, string directory)
+    {
+        if (!disk.Exists(directory))
+        {
+            return StorageUse.None;
+        }
+
+        try
+        {
+            long revision = ManifestSlots.NewestRevision(disk, directory);
+            return revision > 1 || disk.List(directory).Any(static name => RunFileName.TryParse(name, out _)) ? StorageUse.InUse
+                : revision == 1 ? StorageUse.Begun : StorageUse.None;
+        }
+        catch (StorageFormatException)
+        {
+            return StorageUse.InUse;                    // a newer program wrote the manifest
+        }
+    }
+
+    /// <summary>
+    /// Lets each slot say that the store is in use (<see cref="UseOf"/>), so that the loss of every other file shows.
+    /// Writes only what no slot says yet.
+    /// </summary>
+    /// <exception cref="DiskException">The disk refused.</exception>
+    public void MarkUsed() => context.Durable.MarkUsed(context);
 
     /// <summary>What is there and what was done.</summary>
     public StorageStatistics Statistics() => EngineStatistics.Of(context, compactor, Health);

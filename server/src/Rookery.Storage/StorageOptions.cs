@@ -39,6 +39,12 @@ public sealed record StorageOptions
     /// <summary>Slows background work down; null lets it run free.</summary>
     public IBackgroundPacer? Pacer { get; init; }
 
+    /// <summary>
+    /// Whether a store was kept here before: a directory without a manifest that can be read has lost it then, and is
+    /// not new.
+    /// </summary>
+    public bool WasBegun { get; init; }
+
     /// <summary>Opens a directory to read only: nothing is written or deleted, and no lock is taken.</summary>
     public bool ReadOnly { get; init; }
 }

@@ -105,7 +105,7 @@ public sealed class FaultTests
             Append(journal, 3);
         }
 
-        disk.Inject(new DiskFault(2, Errno.InputOutput) { Calls = DiskCalls.Read });
+        disk.Inject(new DiskFault(4, Errno.InputOutput) { Calls = DiskCalls.Read });
         Assert.Contains("journal-00000001.segment", Assert.Throws<DiskException>(() => Open(disk)).Message, StringComparison.Ordinal);
         disk.ClearFaults();
         using var again = Open(disk);

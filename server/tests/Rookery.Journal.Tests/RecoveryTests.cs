@@ -125,6 +125,39 @@ public sealed class RecoveryTests
         Assert.Throws<JournalDamagedException>(() => Open(disk));
     }
 
+    /// <summary>Each start after a kill begins a segment. Nothing in those before tells of it.</summary>
+    [Theory]
+    [InlineData(false, false)]
+    [InlineData(false, true)]
+    [InlineData(true, false)]
+    public void The_newest_segment_that_is_gone_is_damage_and_not_a_torn_tail(bool hasPeers, bool cutToNothing)
+    {
+        var disk = new SimulatedDisk("/data");
+        for (int start = 0; start < 2; start++)
+        {
+            using var journal = Open(disk);
+            Append(journal, 3);
+        }
+
+        string newest = Folder + "/journal-00000002.segment";
+        disk.Delete(newest);
+        if (cutToNothing)
+        {
+            disk.Open(newest, DiskOpen.CreateNew).Dispose();
+        }
+
+        var damaged = Assert.Throws<JournalDamagedException>(() => Open(disk, hasPeers: hasPeers));
+        Assert.Contains("newest segment is missing from " + Folder, damaged.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_journal_that_was_begun_and_has_no_segment_is_not_begun_anew()
+    {
+        var disk = new SimulatedDisk("/data");
+        var damaged = Assert.Throws<JournalDamagedException>(() => NodeJournal.Open(disk, Options, new JournalKnowledge(0, 0, HasPeers: false) { WasBegun = true }, new CountingRecorder()));
+        Assert.Contains("the manifest holds nothing yet", damaged.Message, StringComparison.Ordinal);
+    }
+
     [Fact]
     public void Files_that_do_not_belong_are_set_aside_or_left_alone()
     {

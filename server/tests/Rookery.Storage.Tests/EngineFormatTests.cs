@@ -126,7 +126,7 @@ public sealed class EngineFormatTests
     }
 
     [Fact]
-    public void An_opening_that_fails_gives_back_all_memory()
+    public void Left_overs_that_cannot_be_deleted_cost_no_memory()
     {
         var disk = new SimulatedDisk("/data");
         Work(disk);
@@ -137,7 +137,11 @@ public sealed class EngineFormatTests
 
         disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Delete });
         var budget = new MemoryBudget(64L * 1024 * 1024);
-        Assert.Throws<DiskException>(() => StorageEngine.Open(disk, EngineWorkload.Options, budget, NoNotes.Instance, new SimulatedTimeProvider()));
+        using (var engine = StorageEngine.Open(disk, EngineWorkload.Options, budget, NoNotes.Instance, new SimulatedTimeProvider()))
+        {
+            Assert.Throws<DiskException>(engine.DeleteLeftOvers);
+        }
+
         Assert.Equal(0, budget.UsedBytes);
     }
 

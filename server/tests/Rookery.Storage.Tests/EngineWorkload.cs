@@ -33,8 +33,12 @@ internal sealed class EngineWorkload(int seed)
 
     public EngineModel Model => Models[^1];
 
-    public static StorageEngine Open(IDisk disk, StorageOptions? options = null) =>
-        StorageEngine.Open(disk, options ?? Options, new MemoryBudget(64L * 1024 * 1024), NoNotes.Instance, new SimulatedTimeProvider());
+    public static StorageEngine Open(IDisk disk, StorageOptions? options = null)
+    {
+        var engine = StorageEngine.Open(disk, options ?? Options, new MemoryBudget(64L * 1024 * 1024), NoNotes.Instance, new SimulatedTimeProvider());
+        engine.DeleteLeftOvers();
+        return engine;
+    }
 
     public static byte[] Key(uint database, byte table, string name) => [0, 0, (byte)(database >> 8), (byte)database, table, .. Encoding.UTF8.GetBytes(name)];
 

@@ -43,6 +43,11 @@ public static class UnclaimedNode
             {
                 if (NodeIds.At(disk, directory) is null)
                 {
+                    if (Node.IsDataDirectory(disk, directory))
+                    {
+                        return Refusal(directory, identity, $"a part of its data is missing: {Node.WhyNotNew(disk, options)}");
+                    }
+
                     // It was never started: there is nothing to look into.
                     held = StoppedDirectory.Hold(disk, directory);
                 }

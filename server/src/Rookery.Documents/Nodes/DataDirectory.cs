@@ -1,5 +1,7 @@
 using System.Text;
 using Rookery.Disk;
+using Rookery.Journal;
+using Rookery.Storage;
 
 namespace Rookery.Documents;
 
@@ -21,12 +23,18 @@ internal sealed class DataDirectory : IDisposable
     /// <summary>The name of the storage engine's directory.</summary>
     public const string StorageName = "storage";
 
+    /// <summary>The indexes: a directory written by the room above, once a node serves.</summary>
+    public const string IndexesName = "indexes";
+
     /// <summary>Who the node is in a cluster: a directory written by the room above, before the first start of a node that joins one.</summary>
     public const string IdentityName = "cluster";
 
     private const int LineCount = 4;
     private const string Heading = "rookery data format ";
     private const string UnfinishedMark = "restore-unfinished";
+    private const string PutFormatBack =
+        "Nothing was changed. Put the file back from a copy of the directory; where there is none, restore a backup, "
+        + "or on a member of a cluster replace the member, with `rookery cluster node replace NAME` on another one.";
 
     private readonly IDisk _disk;
     private readonly IDisposable _lock;
@@ -61,6 +69,23 @@ internal sealed class DataDirectory : IDisposable
     public static bool IsNewAt(IDisk disk, string directory) => !disk.Exists(FormatPath(directory));
 
     /// <summary>
+    /// Why a directory without the file of its format is no new one, in a sentence: a node ran on it. Null when
+    /// nothing shows that, and when the file is there.
+    /// </summary>
+    public static string? WhyNoFormat(IDisk disk, string directory)
+    {
+        if (!IsNewAt(disk, directory))
+        {
+            return null;
+        }
+
+        return TraceOfUse(disk, directory) is { } trace
+            ? $"{directory} was in use before, as {trace} shows, but {FormatPath(directory)}, "
+                + $"which says whose data these are, is missing. {PutFormatBack}"
+            : null;
+    }
+
+    /// <summary>
     /// Why a node must not be begun in a directory, in a sentence: it holds half a restore or files of others, or its journal's directory holds the journal of another node; null when it may, or was begun already.
     /// </summary>
     public static string? WhyNotNew(IDisk disk, string directory, string? journalDirectory)
@@ -73,6 +98,11 @@ internal sealed class DataDirectory : IDisposable
         if (!IsNewAt(disk, directory))
         {
             return null;
+        }
+
+        if (WhyNoFormat(disk, directory) is { } used)
+        {
+            return used;
         }
 
         // A first start that was cut off leaves some of these; the lock comes first.
@@ -146,6 +176,11 @@ internal sealed class DataDirectory : IDisposable
         if (!mayBeUnfinished && IsUnfinished(_disk, Path))
         {
             throw new DataFormatException(Unfinished(Path)) { IsOfDirectory = true };
+        }
+
+        if (WhyNoFormat(_disk, Path) is { } used)
+        {
+            throw new DataFormatException(used) { IsOfDirectory = true };
         }
 
         _disk.CreateDirectory(StoragePath);
@@ -243,6 +278,18 @@ internal sealed class DataDirectory : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _lock.Dispose();
 
+    // What a start that was cut off before it wrote the format file does not leave.
+    private static string? TraceOfUse(IDisk disk, string directory)
+    {
+        string[] later = [.. new[] { FormatLevel.FileName, IndexesName }.Select(name => System.IO.Path.Combine(directory, name))];
+        var storage = StorageEngine.UseOf(disk, StoragePathOf(directory));
+        return Array.Find(later, disk.Exists)
+            ?? (storage == StorageUse.InUse ? StoragePathOf(directory) : null)
+            ?? (storage == StorageUse.None && NodeJournal.ExistsAt(disk, JournalPathOf(directory))
+                ? JournalPathOf(directory)
+                : null);
+    }
+
     private static string FirstNameIn(IDisk disk, string directory) => disk.List(directory).First(name => name is not DurableFiles.LostAndFound);
 
     private static string FormatPath(string path) => System.IO.Path.Combine(path, FormatName);
@@ -258,7 +305,8 @@ internal sealed class DataDirectory : IDisposable
         string[] lines = text.Split('\n');
         if (lines.Length < LineCount || !lines[0].StartsWith(Heading, StringComparison.Ordinal) || !int.TryParse(lines[0].AsSpan(Heading.Length), out int version))
         {
-            throw new DataFormatException($"{FormatPath(path)} is not the format file of a Rookery data directory.");
+            string state = text.Length == 0 ? "empty" : "damaged";
+            throw new DataFormatException($"{FormatPath(path)}, which says whose data these are, is {state}. {PutFormatBack}");
         }
 
         if (version != FormatVersion)
@@ -269,7 +317,7 @@ internal sealed class DataDirectory : IDisposable
         string content = string.Concat(lines.Take(LineCount - 1).Select(line => line + "\n"));
         return string.Equals(text, content + CheckLine(content), StringComparison.Ordinal)
             ? new NodeIds(lines[1][("node ".Length)..], lines[2][("cluster ".Length)..])
-            : throw new DataFormatException($"{FormatPath(path)} is damaged: its checksum does not match. Put it back from a backup.");
+            : throw new DataFormatException($"{FormatPath(path)} is damaged: its checksum does not match. {PutFormatBack}");
     }
 
     /// <summary>The last line of a small file: the checksum of the lines before.</summary>

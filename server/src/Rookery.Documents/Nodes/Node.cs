@@ -111,8 +111,9 @@ public sealed class Node : IDisposable
     /// <summary>Flushes, merges and other steps of background work since the start. Rises while the node works on its own.</summary>
     public long BackgroundSteps => _maintenance?.Steps ?? 0;
 
-    /// <summary>Whether a node, or a restore, has begun to keep data here.</summary>
-    public static bool IsDataDirectory(IDisk disk, string directory) => !DataDirectory.IsNewAt(disk, directory) || DataDirectory.IsUnfinished(disk, directory);
+    /// <summary>Whether a node, or a restore, has begun to keep data here, whole or not.</summary>
+    public static bool IsDataDirectory(IDisk disk, string directory) =>
+        !DataDirectory.IsNewAt(disk, directory) || DataDirectory.IsUnfinished(disk, directory) || DataDirectory.WhyNoFormat(disk, directory) is not null;
 
     /// <summary>Why no node is begun in a directory that none was begun in yet, in a sentence: half a restore or files of others lie there, or in its journal's; null when nothing speaks against it.</summary>
     public static string? WhyNotNew(IDisk disk, NodeOptions options) => DataDirectory.WhyNotNew(disk, options.DataDirectory, options.JournalDirectory);
@@ -239,6 +240,8 @@ public sealed class Node : IDisposable
     {
         DamagedException when options.HasPeers =>
             " The start needs them. The other members have them: replace this one, with `rookery cluster node replace NAME` on another, and let it join again with an empty data directory.",
+        StorageFormatException when options.HasPeers =>
+            " On a member of a cluster, replace it instead, with `rookery cluster node replace NAME` on another one, and let it join again with an empty data directory.",
         DamagedException => " The start needs them. Restore a backup, or take what can be read with `rookery export`, and import it into a new node.",
         _ => string.Empty,
     };

@@ -42,15 +42,17 @@ public sealed partial class NodeStore
             NodeBackup.RemoveCheckpoint(_disk, path);
         }
 
-        Storage = StorageEngine.Open(_disk, StorageOptionsOf(_options, _directory.StoragePath) with { Pacer = Pacer }, memory, _io, Time);
+        Storage = StorageEngine.Open(_disk, StorageOptionsOf(_options, _directory.StoragePath) with { Pacer = Pacer, WasBegun = !_directory.IsNew }, memory, _io, Time);
         TellDamage();
         Journal = OpenJournal();
         if (_directory.IsNew && Journal.LastIndex > 0)
         {
             throw new DataFormatException(
-                $"{_directory.JournalPath} holds a journal, but {_directory.Path} is not a data directory. Nothing was changed. Put its files back, or name another journal directory.")
+                $"{_directory.JournalPath} holds a journal, but {_directory.Path} has no file {DataDirectory.FormatName}. Nothing was changed. Put that file and what else is missing back, or name another journal directory.")
             { IsOfDirectory = true };
         }
+
+        Storage.DeleteLeftOvers();
 
         ClusterRecords.Open(Storage);
         FormatLevel = FormatLevel.Read(_disk, _directory.Path);
@@ -64,6 +66,7 @@ public sealed partial class NodeStore
         _previous = new PreviousVersions(Storage);
         bool isNew = _directory.IsNew;
         _directory.Complete(_options.NewIds ?? NodeIds.Create());
+        Storage.MarkUsed();
         if (isNew && !_options.HasPeers && FormatLevel.Level < _options.NewestFormatLevel)
         {
             // Nobody wrote here before. Who joins others goes by what they write.
@@ -154,7 +157,7 @@ public sealed partial class NodeStore
             return NodeJournal.Open(
                 _disk,
                 new JournalOptions { Directory = _directory.JournalPath, SegmentBytes = _options.SegmentBytes, StoreId = Storage.StoreId },
-                new JournalKnowledge(durable.Index, durable.Term, _options.HasPeers) { ManifestOperations = durable.Sequence, Rebase = StateInstallation.RebaseOf(Storage) },
+                new JournalKnowledge(durable.Index, durable.Term, _options.HasPeers) { ManifestOperations = durable.Sequence, WasBegun = !_directory.IsNew, Rebase = StateInstallation.RebaseOf(Storage) },
                 _io);
         }
         catch (DiskException refused) when (refused.Error == Errno.WouldBlock)

@@ -22,7 +22,7 @@ public sealed class StoppedStore : IDisposable
         try
         {
             Ids = DataDirectory.ReadFormat(disk, _directory.Path);
-            _storage = StorageEngine.Open(disk, NodeStore.StorageOptionsOf(options, _directory.StoragePath) with { ReadOnly = true }, memory, io, time);
+            _storage = StorageEngine.Open(disk, NodeStore.StorageOptionsOf(options, _directory.StoragePath) with { ReadOnly = true, WasBegun = true }, memory, io, time);
             _records.Open(_storage);
             _journal = TryOpenJournal(options, disk, io, out string? lost);
             Damage = lost;
@@ -74,7 +74,7 @@ public sealed class StoppedStore : IDisposable
     /// <exception cref="IOException">There are none, or they are of a newer version; or the directory of the journal is not there.</exception>
     public static StoppedStore Open(NodeOptions options, IDisk disk, MemoryBudget memory, IIoRecorder io, TimeProvider time) =>
         DataDirectory.IsNewAt(disk, options.DataDirectory)
-            ? throw new DataFormatException($"There is no data directory of a node at {options.DataDirectory}.") { IsOfDirectory = true }
+            ? throw new DataFormatException(DataDirectory.WhyNoFormat(disk, options.DataDirectory) ?? $"There is no data directory of a node at {options.DataDirectory}.") { IsOfDirectory = true }
             : new StoppedStore(options, disk, memory, io, time);
 
     /// <summary>The value of a record that the members agreed on, or were about to: for names, not for decisions.</summary>
@@ -152,7 +152,7 @@ public sealed class StoppedStore : IDisposable
         var journalOptions = new JournalOptions { Directory = _directory.JournalPath, SegmentBytes = options.SegmentBytes, StoreId = _storage!.StoreId };
         try
         {
-            var journal = StoppedJournal.Open(disk, journalOptions, new JournalKnowledge(Tables.Index, Tables.Term, HasPeers: true) { ManifestOperations = Tables.Operations, Rebase = StateInstallation.RebaseOf(_storage) }, io);
+            var journal = StoppedJournal.Open(disk, journalOptions, new JournalKnowledge(Tables.Index, Tables.Term, HasPeers: true) { ManifestOperations = Tables.Operations, WasBegun = true, Rebase = StateInstallation.RebaseOf(_storage) }, io);
             long acknowledged = journal.Recovery.MayHaveAcknowledged.Index;
             lost = acknowledged > Math.Max(journal.Position.Index, Tables.Index)
                 ? $"Its journal is damaged: entries {Math.Max(journal.Position.Index, Tables.Index) + 1} to {acknowledged}, which it may have acknowledged, cannot be read."

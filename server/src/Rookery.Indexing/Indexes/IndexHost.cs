@@ -43,7 +43,7 @@ public sealed class IndexHost : IDisposable
     {
         (_databases, _options, _time) = (databases, options, time);
         _trimmedAt = time.GetTimestamp();
-        _folders = new IndexFolders(disk, Path.Combine(options.DataDirectory, "indexes"));
+        _folders = new IndexFolders(disk, Path.Combine(options.DataDirectory, DataDirectory.IndexesName));
         long rowsBytes = options.Memory.TotalBytes / RowsFraction;
         var rows = options.Memory.AddShare("index rows", rowsBytes);
         rowsBytes = Math.Clamp(rowsBytes, LeastRowsBytes, MostRowsBytes);

@@ -53,6 +53,7 @@ public sealed class ReduceStore : IDisposable
         var opened = StorageEngine.Open(disk, new StorageOptions { Directory = directory, Tables = ReduceKeys.Tables, Pacer = pacer }, budget, io, time);
         try
         {
+            opened.DeleteLeftOvers();
             return new ReduceStore(opened, reducer);
         }
         catch

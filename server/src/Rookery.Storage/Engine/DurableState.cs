@@ -7,6 +7,8 @@ namespace Rookery.Storage;
 /// </summary>
 internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest, string directory, long firstFileId)
 {
+    private const long FirstRevisionOfUse = 3;          // the first start that was cut off leaves 1, in one slot
+
     // Files of a manifest whose write failed: it may be on disk all the same, so they stay until a later one is.
     private readonly List<string> doubtful = [];
     private ManifestRecord manifest = manifest;
@@ -82,6 +84,15 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     /// <exception cref="DiskException">It may be there still, which does no harm.</exception>
     public void TakeMarkAway(EngineContext context) =>
         Write(context, Describe(context.Published.Current.Runs, Manifest.Position, Deletions, pending: null));
+
+    /// <summary>Writes the manifest again until neither slot holds the first revision.</summary>
+    public void MarkUsed(EngineContext context)
+    {
+        while (Manifest.Revision < FirstRevisionOfUse)
+        {
+            Write(context, Describe(context.Published.Current.Runs, Manifest.Position, Deletions, Manifest.Pending));
+        }
+    }
 
     private void Write(EngineContext context, ManifestRecord written)
     {

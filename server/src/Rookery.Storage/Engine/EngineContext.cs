@@ -24,6 +24,9 @@ internal sealed class EngineContext
 
     public required GarbageFiles Garbage { get; init; }
 
+    /// <summary>Run files that the manifest did not name when it was opened.</summary>
+    public required IReadOnlyList<string> LeftOvers { get; init; }
+
     public EngineCounters Counters { get; } = new();
 
     /// <summary>As <see cref="StorageOptions.KeptDeletions"/>; may change at any time.</summary>

@@ -9,7 +9,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
     /// <summary>The highest level whose formats this program reads, and which it writes.</summary>
     public const int FeatureLevel = 1;
 
-    /// <summary>Reads the newest manifest, opens its runs and deletes what no manifest names.</summary>
+    /// <summary>Reads the newest manifest and opens its runs.</summary>
     public EngineContext Open(MemoryBudget budget, Action<DamageEvent> damageFound)
     {
         IReadOnlyList<string> names = ListDirectory();
@@ -22,12 +22,6 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         try
         {
             runs = new RunSetOpening(disk, options.Directory, io, cache).Open(manifest, sources);
-            if (runs.Files().All(file => file.IsReadable))
-            {
-                // Otherwise this may be the older of two manifests, the newer one being damaged, and what looks left over may be all there is.
-                DeleteLeftOvers(manifest, names);
-            }
-
             var arenas = new ArenaPool(budget.AddShare("memtable", 4 * sized.MemtableBytes));
             long lastFileId = names.Select(name => RunFileName.TryParse(name, out long id) ? id : 0).DefaultIfEmpty().Max();
             var durable = new DurableState(slots, manifest, options.Directory, Math.Max(manifest.NextFileId, lastFileId + 1));
@@ -43,6 +37,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
                 Durable = durable,
                 Garbage = new GarbageFiles(disk),
                 KeptDeletions = sized.KeptDeletions,
+                LeftOvers = options.ReadOnly ? [] : LeftOvers(manifest, names),
             };
         }
         catch
@@ -104,10 +99,11 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
     private ManifestRecord MakeFirst(ManifestSlots slots, IReadOnlyList<string> names)
     {
         // The first manifest is durable before the first run is written: runs without one are not ours to delete.
-        if (options.ReadOnly || names.Any(name => RunFileName.TryParse(name, out _)))
+        if (options.ReadOnly || options.WasBegun || names.Any(name => RunFileName.TryParse(name, out _)))
         {
             throw new StorageFormatException(
-                $"{options.Directory} has no manifest that can be trusted: restore a backup, or move the directory away to start empty.");
+                $"{options.Directory} was in use before and has no manifest that can be trusted: {slots.Describe()}. "
+                + "Nothing was changed. Put one of them back as it was last, or restore a backup.");
         }
 
         var first = new ManifestRecord
@@ -127,21 +123,10 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         return first;
     }
 
-    private void DeleteLeftOvers(ManifestRecord manifest, IReadOnlyList<string> names)
+    private List<string> LeftOvers(ManifestRecord manifest, IReadOnlyList<string> names)
     {
-        if (options.ReadOnly)
-        {
-            return;
-        }
-
         var named = manifest.Files.Select(file => file.Summary.FileId).ToHashSet();
-        foreach (string name in names)
-        {
-            if (RunFileName.TryParse(name, out long id) && !named.Contains(id))
-            {
-                disk.Delete(Path.Join(options.Directory, name));
-            }
-        }
+        return [.. names.Where(name => RunFileName.TryParse(name, out long id) && !named.Contains(id)).Select(name => Path.Join(options.Directory, name))];
     }
 
     private StorageOptions WithSizes(MemoryBudget budget) => options with

@@ -41,7 +41,7 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
                 continue;
             }
 
-            ManifestRecord? found = ReadSlot(path);
+            ManifestRecord? found = ReadSlot(disk, path);
             if (found is not null && (newest is null || found.Revision > newest.Revision))
             {
                 newest = found;
@@ -51,6 +51,24 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
 
         return newest;
     }
+
+    /// <summary>The revision of the newest manifest in a directory; 0 when there is none that can be trusted.</summary>
+    /// <exception cref="StorageFormatException">A newer program wrote it.</exception>
+    public static long NewestRevision(IDisk disk, string directory) =>
+        Enumerable.Range(0, 2).Select(slot => Path.Join(directory, NameOf(slot))).Where(disk.Exists).Select(path => ReadSlot(disk, path)?.Revision ?? 0).DefaultIfEmpty().Max();
+
+    /// <summary>What is there in the place of manifests, for a sentence.</summary>
+    public string Describe() => string.Join(" and ", Enumerable.Range(0, 2).Select(slot =>
+    {
+        string path = Path.Join(directory, NameOf(slot));
+        if (!disk.Exists(path))
+        {
+            return $"{NameOf(slot)} is missing";
+        }
+
+        using IDiskFile file = disk.Open(path, DiskOpen.Read);
+        return $"{NameOf(slot)} is {(file.Length == 0 ? "empty" : "damaged")}";
+    }));
 
     /// <summary>Makes a manifest durable in the slot that does not hold the last good one.</summary>
     /// <exception cref="DiskException">It may or may not be durable now. Its files must stay until a later one is, with a higher revision.</exception>
@@ -114,7 +132,7 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
         return Checksum.Finish(Checksum.Append(state, copy[ChecksumFrom..(HeaderBytes + bodyBytes)]));
     }
 
-    private ManifestRecord? ReadSlot(string path)
+    private static ManifestRecord? ReadSlot(IDisk disk, string path)
     {
         byte[] bytes;
         using (IDiskFile file = disk.Open(path, DiskOpen.Read))
