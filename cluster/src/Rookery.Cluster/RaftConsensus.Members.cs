@@ -17,7 +17,6 @@ public sealed partial class RaftConsensus
 
     private ITimer? _clock;
     private Entry[] _incoming = new Entry[64];
-    private TaskCompletionSource? _leaderAwaited;
     private long _writeBegun;
     private int _forwarded;
     private long _progressSeen;
@@ -29,8 +28,6 @@ public sealed partial class RaftConsensus
     private int _quietMeasures;
     private long _measuredIndex;
 
-    // The leader whose connection broke and that was not heard of since: what is to be forwarded waits for the next one, about an election, instead of failing at once.
-    private NodeId _lostLeader;
     private bool _isInOffice;
     private bool _isTransferring;
 
@@ -61,6 +58,7 @@ public sealed partial class RaftConsensus
             if (message.To == Self)
             {
                 _lostLeader = message.From == _lostLeader ? NodeId.None : _lostLeader;
+                _heard[message.From] = Now;
                 Step(Input.Received(Now, message, EntriesOf(frames)), proposed: null, frames);
                 EndStep();
             }
@@ -151,6 +149,7 @@ public sealed partial class RaftConsensus
             Step(Input.Tick(Now));
             GiveUpLateReads();
             GiveUpUncommitted();
+            GiveUpForwards();
             LetLookForLeader();
             EndStep();
         }
@@ -174,89 +173,6 @@ public sealed partial class RaftConsensus
         }
 
         return _incoming.AsMemory(0, frames.Length);
-    }
-
-    private async ValueTask<CommandOutcome> ProposeElsewhereAsync(CommandBuffer command, CancellationToken cancellationToken)
-    {
-        if (await LeaderAsync() is not { IsNone: false } leader)
-        {
-            command.Dispose();
-            return new CommandOutcome(Refusal ?? NoLeader);
-        }
-
-        if (leader == Self)
-        {
-            return await ProposeHereAsync(command, NothingToCommitHere, cancellationToken);
-        }
-
-        var outcome = await _network!.ForwardAsync(leader, command, cancellationToken);
-        if (outcome.Rejection is null)
-        {
-            // So that who wrote through this node finds it here even in a local read.
-            await AppliedAsync(outcome.Index);
-        }
-
-        return outcome;
-    }
-
-    /// <summary>The leader, once the network reaches it, or this node once it may propose; within two election timeouts. After them a leader that is not reached, or nobody when none was found.</summary>
-    private async ValueTask<NodeId> LeaderAsync()
-    {
-        long deadline = Now + (PatienceInTimeouts * _core.ElectionTimeoutMicroseconds);
-        while (Refusal is null)
-        {
-            Task looked;
-            lock (_gate)
-            {
-                var leader = Leader;
-                bool isLate = Now >= deadline;
-                if (leader == Self ? IsReady : !leader.IsNone && leader != _lostLeader && (isLate || _network!.Reaches(leader)))
-                {
-                    return leader;
-                }
-
-                if (isLate)
-                {
-                    break;
-                }
-
-                _leaderAwaited ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-                looked = _leaderAwaited.Task;
-            }
-
-            await looked;
-        }
-
-        return NodeId.None;
-    }
-
-    /// <summary>Lets those who wait for a leader look again: when there may be one, and with each tick, because it may be reached by now, or their time may be over. Under the lock.</summary>
-    private void LetLookForLeader()
-    {
-        _leaderAwaited?.SetResult();
-        _leaderAwaited = null;
-    }
-
-    private async ValueTask AppliedAsync(long index)
-    {
-        if (AppliedIndex >= index)
-        {
-            return;
-        }
-
-        ReadRound round;
-        lock (_gate)
-        {
-            if (_applied >= index || _isHalted || _unapplied is not null)
-            {
-                return;
-            }
-
-            round = new ReadRound(Now) { Index = index };
-            _confirmed.Add(round);
-        }
-
-        await round.Task;
     }
 
     private void EndStep()
@@ -304,7 +220,7 @@ public sealed partial class RaftConsensus
         }
 
         bool leads = _core.Role == Role.Leader;
-        Volatile.Write(ref _leader, _core.Leader.Value);
+        SeeLeader(_core.Leader);
         if (IsInOffice && !leads)
         {
             Volatile.Write(ref _readyIndex, long.MaxValue);

@@ -31,7 +31,7 @@ internal sealed class SimulatedPeers(SteppedMember member, SimulatedWire wire) :
     }
 
     public ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken) =>
-        new(wire.ForwardAsync(member, leader, command, isDead: IsDead || Unreached.Contains(leader)));
+        new(wire.ForwardAsync(member, leader, command, isDead: IsDead || Unreached.Contains(leader), cancellationToken));
 
     public void SetPeers(IReadOnlyList<PeerAddress> peers)
     {

@@ -26,6 +26,9 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
 
     public WireFaults Faults { get; set; } = new();
 
+    /// <summary>When a connection is called broken that brings no answer.</summary>
+    public double BreaksAfterMilliseconds { get; set; } = 4_000;
+
     /// <summary>Whether receivers say that they have what they were never given: a planted bug.</summary>
     public bool AcknowledgesItself { get; init; }
 
@@ -89,7 +92,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
     }
 
     /// <summary>Carries a command to a member and its outcome back. What gets lost on the way leaves it open what became of it.</summary>
-    public Task<CommandOutcome> ForwardAsync(SteppedMember from, NodeId leader, CommandBuffer command, bool isDead)
+    public Task<CommandOutcome> ForwardAsync(SteppedMember from, NodeId leader, CommandBuffer command, bool isDead, CancellationToken cancellationToken)
     {
         var answer = new TaskCompletionSource<CommandOutcome>(TaskCreationOptions.RunContinuationsAsynchronously);
         byte[] bytes = command.Written.ToArray();
@@ -102,7 +105,8 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         }
 
         Carry(from.Id, leader, () => _ = ProposeAsync(from, leader, bytes, wantsReceipt, answer), mayDouble: false);
-        cluster.After(4_000, () => answer.TrySetResult(new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "the connection broke"))));
+        cancellationToken.Register(() => answer.TrySetResult(new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "given up"))));
+        cluster.After(BreaksAfterMilliseconds, () => answer.TrySetResult(new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "the connection broke"))));
         return answer.Task;
     }
 

@@ -1,0 +1,210 @@
+using Rookery.Documents;
+using Rookery.Documents.Commands;
+using Rookery.Raft;
+
+namespace Rookery.Cluster;
+
+/// <summary>Commands of clients that came to a member which does not lead.</summary>
+public sealed partial class RaftConsensus
+{
+    // While no other node leads, a leader that is silent has as long as its office would last without a majority.
+    private const int SilenceInTimeouts = PatienceInTimeouts + 1;
+
+    private readonly HashSet<Forward> _forwards = [];
+
+    // When each member was last heard of.
+    private readonly Dictionary<NodeId, long> _heard = [];
+    private TaskCompletionSource? _leaderAwaited;
+
+    // The leader whose connection broke and that was not heard of since: what is to be forwarded waits for the next
+    // one,
+    // about an election, instead of failing at once.
+    private NodeId _lostLeader;
+
+    private static Rejection LeaderIsSilent { get; } = new(
+        RejectionKind.OutcomeUnknown,
+        "The node that led when this write was sent to it is not heard of any more: it may or may not have been stored. "
+        + "Read before writing again, or send an Idempotency-Key.");
+
+    private async ValueTask<CommandOutcome> ProposeElsewhereAsync(CommandBuffer command, CancellationToken cancellationToken)
+    {
+        if (await LeaderAsync() is not { IsNone: false } leader)
+        {
+            command.Dispose();
+            return new CommandOutcome(Refusal ?? NoLeader);
+        }
+
+        if (leader == Self)
+        {
+            return await ProposeHereAsync(command, NothingToCommitHere, cancellationToken);
+        }
+
+        var outcome = await ForwardAsync(leader, command, cancellationToken);
+        if (outcome.Rejection is null)
+        {
+            // So that who wrote through this node finds it here even in a local read.
+            await AppliedAsync(outcome.Index);
+        }
+
+        return outcome;
+    }
+
+    /// <summary>
+    /// Sends a command to the leader, and waits for the outcome for as long as there is hope that one comes.
+    /// </summary>
+    private async ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken)
+    {
+        using var ending = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
+        Forward forward;
+        lock (_gate)
+        {
+            forward = new Forward(leader, Now, _core.ElectionTimeoutMicroseconds, ending);
+            _forwards.Add(forward);
+        }
+
+        try
+        {
+            var outcome = await _network!.ForwardAsync(leader, command, ending.Token);
+            return !forward.IsGivenUp || cancellationToken.IsCancellationRequested ? outcome : outcome.Rejection?.Kind switch
+            {
+                RejectionKind.OutcomeUnknown => new CommandOutcome(LeaderIsSilent),
+                RejectionKind.Canceled => new CommandOutcome(NoLeader), // it still waited to be sent
+                _ => outcome,
+            };
+        }
+        finally
+        {
+            lock (_gate)
+            {
+                _forwards.Remove(forward);
+            }
+        }
+    }
+
+    /// <summary>
+    /// A leader that stands still, or is cut off, answers nothing of what it was sent, and its connection breaks much
+    /// later.
+    /// One that handed its office over answers: the next leader commits what it had, or puts something else in its
+    /// place.
+    /// So who is heard of keeps the time of one election; who is not has none left when another node leads. Under the
+    /// lock.
+    /// </summary>
+    private void GiveUpForwards()
+    {
+        List<Forward>? givenUp = null;
+        foreach (var forward in _forwards)
+        {
+            bool isReplaced = !_core.Leader.IsNone && _core.Leader != forward.Leader;
+            long patience = (isReplaced ? 1 : SilenceInTimeouts) * forward.Timeout;
+            if (Now - Math.Max(forward.Begun, _heard.GetValueOrDefault(forward.Leader)) > patience)
+            {
+                (givenUp ??= []).Add(forward);
+            }
+        }
+
+        if (givenUp is not null)
+        {
+            _forwards.ExceptWith(givenUp);
+            _options.RunBeside(() => givenUp.ForEach(static forward => forward.GiveUp())); // it may go on at once, and not under the lock
+        }
+    }
+
+    /// <summary>Publishes who leads. Under the lock.</summary>
+    private void SeeLeader(NodeId leader)
+    {
+        Volatile.Write(ref _leader, leader.Value);
+        GiveUpForwards();
+    }
+
+    /// <summary>
+    /// The leader, once the network reaches it, or this node once it may propose; within two election timeouts. After
+    /// them a leader that is not reached, or nobody when none was found.
+    /// </summary>
+    private async ValueTask<NodeId> LeaderAsync()
+    {
+        long deadline = Now + (PatienceInTimeouts * _core.ElectionTimeoutMicroseconds);
+        while (Refusal is null)
+        {
+            Task looked;
+            lock (_gate)
+            {
+                var leader = Leader;
+                bool isLate = Now >= deadline;
+                if (leader == Self ? IsReady : !leader.IsNone && leader != _lostLeader && (isLate || _network!.Reaches(leader)))
+                {
+                    return leader;
+                }
+
+                if (isLate)
+                {
+                    break;
+                }
+
+                _leaderAwaited ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+                looked = _leaderAwaited.Task;
+            }
+
+            await looked;
+        }
+
+        return NodeId.None;
+    }
+
+    /// <summary>
+    /// Lets those who wait for a leader look again: when there may be one, and with each tick, because it may be
+    /// reached by now, or their time may be over. Under the lock.
+    /// </summary>
+    private void LetLookForLeader()
+    {
+        _leaderAwaited?.SetResult();
+        _leaderAwaited = null;
+    }
+
+    private async ValueTask AppliedAsync(long index)
+    {
+        if (AppliedIndex >= index)
+        {
+            return;
+        }
+
+        ReadRound round;
+        lock (_gate)
+        {
+            if (_applied >= index || _isHalted || _unapplied is not null)
+            {
+                return;
+            }
+
+            round = new ReadRound(Now) { Index = index };
+            _confirmed.Add(round);
+        }
+
+        await round.Task;
+    }
+
+    /// <summary>A command that a leader was sent and has not answered.</summary>
+    private sealed class Forward(NodeId leader, long begun, long timeout, CancellationTokenSource ending)
+    {
+        public NodeId Leader { get; } = leader;
+
+        public long Begun { get; } = begun;
+
+        /// <summary>Of an election when it was sent: it grows with each that comes to nothing.</summary>
+        public long Timeout { get; } = timeout;
+
+        public bool IsGivenUp { get; private set; }
+
+        public void GiveUp()
+        {
+            IsGivenUp = true;
+            try
+            {
+                ending.Cancel();
+            }
+            catch (ObjectDisposedException)
+            {
+                // It was answered meanwhile.
+            }
+        }
+    }
+}
