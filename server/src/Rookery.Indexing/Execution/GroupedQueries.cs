@@ -18,7 +18,7 @@ public sealed class GroupedQueries(IndexHost indexes)
     /// <param name="plan">The query.</param>
     public QueryRoute Plan(Database database, ScanPlan plan)
     {
-        var route = QueryPlanner.PlanGroups(plan, () => IndexedQueries.DocumentsOf(database, plan.Target.Collection), indexes.ReadAutoReduces(database));
+        var route = indexes.Quota.Bound(QueryPlanner.PlanGroups(plan, () => IndexedQueries.DocumentsOf(database, plan.Target.Collection), indexes.ReadAutoReduces(database)));
         return route is { IsBuilt: true, IndexName: { } name } && !HoldsAll(database, name)
             ? new QueryRoute(null, null, false, false, [.. route.Reasons.Select(static reason => reason with { IsChosen = false }), PlanReason.OfDocuments($"Documents are looked at: one of them has more groups or longer values than {name} holds.")])
             : route;

@@ -31,7 +31,7 @@ public sealed class IndexedQueries(IndexHost indexes)
     {
         Invariant.Holds(parsed is null || ReferenceEquals(parsed.Query, query), "what is known of a text is known of its query");
         return !explains && parsed is not null && TryRoute(database, parsed, target) is { } known ? known
-            : QueryPlanner.Plan(query, target, () => DocumentsOf(database, target.Collection), indexes.ReadAutoIndexes(database), explains);
+            : indexes.Quota.Bound(QueryPlanner.Plan(query, target, () => DocumentsOf(database, target.Collection), indexes.ReadAutoIndexes(database), explains));
     }
 
     /// <summary>Answers a query from an index as it is now.</summary>

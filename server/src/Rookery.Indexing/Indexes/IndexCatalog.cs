@@ -17,6 +17,7 @@ internal sealed class IndexCatalog : IDisposable
     private readonly HashSet<long> _told = [];
     private bool _isCurrent;
     private long? _refusedAt;
+    private FrozenDictionary<string, bool> _leftOut = FrozenDictionary<string, bool>.Empty;
     private FrozenDictionary<string, IndexSlot> _slots = FrozenDictionary<string, IndexSlot>.Empty;
 
     /// <summary>Without any until <see cref="Follow"/> opens what the log defines.</summary>
@@ -48,6 +49,9 @@ internal sealed class IndexCatalog : IDisposable
     /// <summary>Finds an index by name, without case.</summary>
     public bool TryGet(string name, [NotNullWhen(true)] out IndexSlot? slot) => Volatile.Read(ref _slots).TryGetValue(LowerNames.Index(name), out slot);
 
+    /// <summary>Whether the log defines an index for which this node has no room.</summary>
+    public bool IsLeftOut(string name) => Volatile.Read(ref _leftOut).ContainsKey(LowerNames.Index(name));
+
     /// <summary>Goes by what the log defines now, by what was asked, and by who has caught up. Reads no documents.</summary>
     /// <returns>Whether something changed.</returns>
     public bool Follow()
@@ -59,7 +63,8 @@ internal sealed class IndexCatalog : IDisposable
 
         bool synchronised = false;
         bool isRetried = _refusedAt is { } refusedAt && _workshop.Time.GetElapsedTime(refusedAt) >= _workshop.Options.RestAfterDamage;
-        if (_changes.TakeLagged() || !_isCurrent || isRetried)
+        bool hasRoomAgain = _leftOut.Values.Any(_workshop.Quota.HasRoom);
+        if (_changes.TakeLagged() || !_isCurrent || isRetried || hasRoomAgain)
         {
             // What fails is tried again.
             _isCurrent = false;
@@ -107,8 +112,7 @@ internal sealed class IndexCatalog : IDisposable
         _changes.Dispose();
         foreach (var index in Slots.Values.SelectMany(static slot => slot.All))
         {
-            Pump.Remove(index);
-            index.Dispose();
+            Close(index);
         }
     }
 
@@ -164,12 +168,25 @@ internal sealed class IndexCatalog : IDisposable
             (lastNumber, records) = (reader.ReadLastIndexNumber(), reader.ReadIndexes());
         }
 
-        foreach (var record in records)
+        // Those that somebody defined come before those that queries had made. One that has no room keeps its folder:
+        // it may have room again.
+        var leftOut = new Dictionary<string, bool>(StringComparer.Ordinal);
+        foreach (var (record, isAutomatic) in records.Select(static record => (record, IndexQuota.IsAutomatic(record))).OrderBy(static known => known.Item2))
         {
             string name = LowerNames.Index(record.Name);
-            Publish(name, Slots.TryGetValue(name, out var slot) ? Update(slot, record) : Begin(record));
+            bool isThere = Slots.TryGetValue(name, out var slot);
+            if (isThere || _workshop.Quota.HasRoom(isAutomatic))
+            {
+                Publish(name, isThere ? Update(slot!, record) : Begin(record));
+            }
+            else
+            {
+                _workshop.Quota.TryEnter(isAutomatic);
+                leftOut.Add(name, isAutomatic);
+            }
         }
 
+        Volatile.Write(ref _leftOut, leftOut.ToFrozenDictionary(StringComparer.Ordinal));
         var names = records.Select(static record => LowerNames.Index(record.Name)).ToHashSet(StringComparer.Ordinal);
         foreach (var (name, slot) in Slots.Where(slot => !names.Contains(slot.Key)))
         {
@@ -219,6 +236,12 @@ internal sealed class IndexCatalog : IDisposable
     /// <summary>Opens an index, or begins it anew; null, and the owner is told, when neither can be.</summary>
     private RunningIndex? Open(IndexRecord record)
     {
+        bool isAutomatic = IndexQuota.IsAutomatic(record);
+        if (!_workshop.Quota.TryEnter(isAutomatic))
+        {
+            return null;
+        }
+
         try
         {
             var index = _workshop.Open(_folders, Database, record);
@@ -228,6 +251,7 @@ internal sealed class IndexCatalog : IDisposable
         }
         catch (Exception wrong) when (wrong is DiskException or IndexDefinitionException)
         {
+            _workshop.Quota.Leave(isAutomatic);
             if (wrong is DiskException)
             {
                 _refusedAt = _workshop.Time.GetTimestamp();
@@ -242,10 +266,16 @@ internal sealed class IndexCatalog : IDisposable
         }
     }
 
-    private void Remove(RunningIndex index)
+    private void Close(RunningIndex index)
     {
         Pump.Remove(index);
         index.Dispose();
+        _workshop.Quota.Leave(IndexQuota.IsAutomatic(index.Record));
+    }
+
+    private void Remove(RunningIndex index)
+    {
+        Close(index);
         TryDelete(index.Record.Number);
     }
 

@@ -47,9 +47,11 @@ public sealed class IndexHost : IDisposable
         long rowsBytes = options.Memory.TotalBytes / RowsFraction;
         var rows = options.Memory.AddShare("index rows", rowsBytes);
         rowsBytes = Math.Clamp(rowsBytes, LeastRowsBytes, MostRowsBytes);
+        Quota = new IndexQuota(options.Memory.TotalBytes, options.TroubleFound);
         _workshop = new IndexWorkshop
         {
             Time = time,
+            Quota = Quota,
             Options = options.Pump,
             OpenStore = openStore,
             OpenRows = (folder, reducer) => ReduceStore.Open(disk, folder, reducer, new MemoryBudget(rowsBytes, rows), options.Io, time),
@@ -59,6 +61,9 @@ public sealed class IndexHost : IDisposable
 
     /// <summary>Documents and deletions that were read since the start, each once for all the indexes that it was fed to.</summary>
     public long DocumentsRead => Volatile.Read(ref _documentsRead);
+
+    /// <summary>How many indexes the node keeps.</summary>
+    internal IndexQuota Quota { get; }
 
     /// <summary>How much of one core the work may take now.</summary>
     public double ShareOfCore => _options.ShareOfCore() * (_options.Foreground?.Share ?? 1);
@@ -129,6 +134,12 @@ public sealed class IndexHost : IDisposable
         Volatile.Write(ref _isTrimAsked, true);
         Asked?.Invoke();
     }
+
+    /// <summary>
+    /// Why an index that the log defines is not kept on this node, in a sentence; null when it is, or will be as soon
+    /// as it is opened.
+    /// </summary>
+    public string? WhyNotKept(Database database, string name) => TryGetCatalog(database, out var catalog) && catalog.IsLeftOut(name) ? Quota.Reason : null;
 
     /// <summary>Forgets the errors of an index, if there is one.</summary>
     /// <param name="database">Its database.</param>

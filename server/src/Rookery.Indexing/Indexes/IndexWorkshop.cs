@@ -22,6 +22,9 @@ internal sealed class IndexWorkshop
     /// <summary>The clock.</summary>
     public required TimeProvider Time { get; init; }
 
+    /// <summary>How many indexes the node keeps.</summary>
+    public required IndexQuota Quota { get; init; }
+
     /// <summary>Sizes of the work.</summary>
     public required PumpOptions Options { get; init; }
 

@@ -89,6 +89,11 @@ internal sealed class QueryWays(ServerContext context)
     private QueryRoute RouteOf(Database database, QueryRequest request, bool explains)
     {
         var queries = new IndexedQueries(context.Indexes);
+        if (request.Named is { } notKept && context.Indexes.WhyNotKept(database, notKept.Name) is { } whyNot)
+        {
+            throw new RefusedException(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, $"The index '{notKept.Name}' is not kept on this node. {whyNot}");
+        }
+
         return request.Named is not { } named
             ? request.Plan!.IsGrouped ? new GroupedQueries(context.Indexes).Plan(database, request.Plan) : queries.Plan(database, request.Query, request.Plan.Target, explains, request.Parsed)
             : named.Automatic is { } automatic && IndexedQueries.WhyUnable(request.Query, automatic) is { } why ? throw new QueryException(QueryFault.Invalid, $"The index '{named.Name}' {why}", request.Query.Source.Position)
