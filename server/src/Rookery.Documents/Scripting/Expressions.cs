@@ -5,7 +5,14 @@ namespace Rookery.Documents.Scripting;
 internal abstract record Expression(int Position);
 
 /// <summary>A number.</summary>
-internal sealed record NumberLiteral(double Value, int Position) : Expression(Position);
+internal sealed record NumberLiteral(double Value, int Position) : Expression(Position)
+{
+    /// <summary>Whether it is one of C#, which tells whole numbers from doubles.</summary>
+    public bool IsCSharp { get; init; }
+
+    /// <summary>The number of C# when it is whole.</summary>
+    public long? Whole { get; init; }
+}
 
 /// <summary>A text.</summary>
 internal sealed record TextLiteral(string Text, int Position) : Expression(Position);

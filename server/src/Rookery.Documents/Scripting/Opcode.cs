@@ -101,4 +101,10 @@ internal enum Opcode : byte
 
     /// <summary>array, value → array; of a value that is an array, its elements.</summary>
     AppendFlat = 54,
+
+    /// <summary>Eight bytes of a whole number follow: one of C#.</summary>
+    PushWhole = 60,
+
+    /// <summary>Eight bytes of a double follow: one of C#.</summary>
+    PushReal = 61,
 }

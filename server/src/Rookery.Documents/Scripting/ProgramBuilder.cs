@@ -66,6 +66,14 @@ internal sealed class ProgramBuilder
         code.Advance(sizeof(double));
     }
 
+    /// <summary>Adds a push of a number of C#: a whole one, or a double.</summary>
+    public void EmitNumber(double value, long? whole)
+    {
+        Emit(whole is null ? Opcode.PushReal : Opcode.PushWhole);
+        BinaryPrimitives.WriteInt64LittleEndian(code.GetSpan(sizeof(long)), whole ?? BitConverter.DoubleToInt64Bits(value));
+        code.Advance(sizeof(long));
+    }
+
     /// <summary>Adds a jump.</summary>
     public void Emit(Opcode opcode, JumpTarget target)
     {

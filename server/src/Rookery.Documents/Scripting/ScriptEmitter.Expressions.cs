@@ -8,6 +8,9 @@ internal sealed partial class ScriptEmitter
         Deepen(expression.Position);
         switch (expression)
         {
+            case NumberLiteral { IsCSharp: true } number:
+                builder.EmitNumber(number.Value, number.Whole);
+                break;
             case NumberLiteral number:
                 builder.EmitNumber(number.Value);
                 break;
@@ -76,7 +79,7 @@ internal sealed partial class ScriptEmitter
             case LambdaExpression:
                 throw TokenCursor.NotSupported("functions as values, except as arguments of array methods", expression.Position);
             default:
-                throw TokenCursor.NotSupported("spread values here", expression.Position);
+                throw TokenCursor.NotSupported(expression is SpreadExpression ? "spread values here" : "this value here", expression.Position);
         }
 
         depth--;

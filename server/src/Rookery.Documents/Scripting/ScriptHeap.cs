@@ -160,9 +160,12 @@ internal sealed partial class ScriptHeap
     /// <summary>The number of a value that is one. A stored one is read each time, however many digits it has, and pays for each of them.</summary>
     public double NumberOf(ScriptValue value)
     {
-        if (value.Kind == ValueKind.Number)
+        switch (value.Kind)
         {
-            return value.Double;
+            case ValueKind.Number or ValueKind.Real:
+                return value.Double;
+            case ValueKind.Whole:
+                return value.Whole;
         }
 
         SpendOnDigits(value.Length);

@@ -33,6 +33,14 @@ public sealed partial class ScriptInterpreter
                     Push(ScriptValue.Of(BinaryPrimitives.ReadDoubleLittleEndian(code[at..])));
                     at += sizeof(double);
                     break;
+                case Opcode.PushWhole:
+                    Push(ScriptValue.OfWhole(BinaryPrimitives.ReadInt64LittleEndian(code[at..])));
+                    at += sizeof(long);
+                    break;
+                case Opcode.PushReal:
+                    Push(ScriptValue.OfReal(BinaryPrimitives.ReadDoubleLittleEndian(code[at..])));
+                    at += sizeof(double);
+                    break;
                 case Opcode.PushText:
                     Push(constants[Operand(code, ref at)]);
                     break;

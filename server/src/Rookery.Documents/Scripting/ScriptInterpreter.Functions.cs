@@ -19,10 +19,7 @@ public sealed partial class ScriptInterpreter
             ScriptFunction.Id => IdOf(first),
             ScriptFunction.Load => Load(first),
             ScriptFunction.Metadata => MetadataOf(first),
-            ScriptFunction.Count => first.IsText ? ScriptValue.Of(LengthOf(heap.Plain(first))) : ScriptValue.Of(heap.Count(ToArray(first))),
-            ScriptFunction.ToInteger => first.IsNothing ? ScriptValue.Null : ScriptValue.Of(Math.Truncate(ToNumber(first))),
-            >= ScriptFunction.ToNumberOrNull => InvokeAsLinq(function, first, rest),
-            _ => Aggregate(function, ToArray(first)),
+            _ => InvokeAsCSharp(function, arguments),
         };
     }
 

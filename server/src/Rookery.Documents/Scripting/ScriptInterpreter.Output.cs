@@ -69,6 +69,9 @@ public sealed partial class ScriptInterpreter
             case ValueKind.StoredNumber:
                 Write(heap.Span(value));
                 break;
+            case >= ValueKind.Whole:
+                WriteCSharp(value);
+                break;
             case ValueKind.Number when !double.IsFinite(value.Double):
                 Write("null"u8);
                 break;

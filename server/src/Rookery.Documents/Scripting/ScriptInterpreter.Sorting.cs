@@ -41,7 +41,7 @@ public sealed partial class ScriptInterpreter
             keys[index] = source[index].Kind == ValueKind.Undefined ? default : ToText(source[index]);
         }
 
-        MergeSort(keys, order, room);
+        MergeSort(new TextOrder(this, keys), order, room);
         var elements = heap.Elements(array);
         for (int index = 0; index < elements.Length; index++)
         {
@@ -50,7 +50,8 @@ public sealed partial class ScriptInterpreter
     }
 
     /// <summary>From runs of one to the whole: as many comparisons whatever the order was, and a failure leaves through them.</summary>
-    private void MergeSort(ReadOnlySpan<ScriptValue> keys, Span<int> order, Span<int> room)
+    private void MergeSort<TOrder>(TOrder places, Span<int> order, Span<int> room)
+        where TOrder : ISortOrder, allows ref struct
     {
         const int MovesPerStep = 4;
         for (int width = 1; width < order.Length; width *= 2)
@@ -62,7 +63,7 @@ public sealed partial class ScriptInterpreter
                 int left = from, right = middle;
                 for (int at = from; at < end; at++)
                 {
-                    room[at] = left < middle && (right >= end || CompareKeys(keys[order[left]], keys[order[right]]) <= 0) ? order[left++] : order[right++];
+                    room[at] = left < middle && (right >= end || places.Compare(order[left], order[right]) <= 0) ? order[left++] : order[right++];
                 }
             }
 
@@ -74,5 +75,18 @@ public sealed partial class ScriptInterpreter
     {
         heap.Spend(1);
         return left.IsText && right.IsText ? CompareTexts(left, right) : right.IsText.CompareTo(left.IsText);
+    }
+
+    /// <summary>The order of what stands at two places.</summary>
+    private interface ISortOrder
+    {
+        int Compare(int left, int right);
+    }
+
+    private readonly ref struct TextOrder(ScriptInterpreter owner, ReadOnlySpan<ScriptValue> keys) : ISortOrder
+    {
+        private readonly ReadOnlySpan<ScriptValue> keys = keys;
+
+        public int Compare(int left, int right) => owner.CompareKeys(keys[left], keys[right]);
     }
 }

@@ -8,7 +8,7 @@ public sealed partial class ScriptInterpreter
     private bool IsTrue(ScriptValue value) => value.Kind switch
     {
         ValueKind.Undefined or ValueKind.Null or ValueKind.False => false,
-        ValueKind.Number or ValueKind.StoredNumber => heap.NumberOf(value) is var number && number != 0 && !double.IsNaN(number),
+        _ when value.IsNumber => heap.NumberOf(value) is var number && number != 0 && !double.IsNaN(number),
         ValueKind.Text or ValueKind.EscapedText => value.Length > 0,
         _ => true,
     };
@@ -23,7 +23,7 @@ public sealed partial class ScriptInterpreter
                 return 0;
             case ValueKind.True:
                 return 1;
-            case ValueKind.Number or ValueKind.StoredNumber:
+            case var _ when value.IsNumber:
                 return heap.NumberOf(value);
             default:
                 var text = ToText(value);
@@ -68,6 +68,9 @@ public sealed partial class ScriptInterpreter
             case ValueKind.Number or ValueKind.StoredNumber:
                 double number = heap.NumberOf(value);
                 heap.Advance(NumberText.Format(number, heap.Reserve(NumberText.MostBytes)));
+                break;
+            case >= ValueKind.Whole:
+                AddCSharpText(value);
                 break;
             case ValueKind.Array:
                 AddJoined(value, default, ","u8, level);
@@ -189,7 +192,7 @@ public sealed partial class ScriptInterpreter
             return heap.Span(a).SequenceEqual(heap.Span(b));
         }
 
-        return left.Kind == right.Kind && (!left.IsContainer || left.Start == right.Start);
+        return left.IsTemporal || right.IsTemporal ? IsSame(left, right) : left.Kind == right.Kind && (!left.IsContainer || left.Start == right.Start);
     }
 
     /// <summary><c>==</c>.</summary>
@@ -250,7 +253,7 @@ public sealed partial class ScriptInterpreter
     {
         ValueKind.Undefined => "undefined"u8,
         ValueKind.False or ValueKind.True => "boolean"u8,
-        ValueKind.Number or ValueKind.StoredNumber => "number"u8,
+        _ when value.IsNumber => "number"u8,
         ValueKind.Text or ValueKind.EscapedText => "string"u8,
         _ => "object"u8,
     };

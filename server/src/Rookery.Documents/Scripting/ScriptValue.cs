@@ -20,6 +20,24 @@ internal enum ValueKind : byte
     EscapedText,
     Array,
     Object,
+
+    /// <summary>A whole number of C#. This and what follows come from programs of C# alone.</summary>
+    Whole,
+
+    /// <summary>A double of C#: its JSON has a point or an exponent, so that it is read as one again.</summary>
+    Real,
+
+    /// <summary>The digits of a decimal of C#, in the heap.</summary>
+    Decimal,
+
+    /// <summary>A date: its ticks and <see cref="DateForm"/>.</summary>
+    Date,
+
+    /// <summary>A date with an offset from UTC, in the heap: its ticks there, and those of the offset.</summary>
+    OffsetDate,
+
+    /// <summary>The ticks of a time span.</summary>
+    Span,
 }
 
 /// <summary>A value on the stack or in a container: a number, or a place in the heap.</summary>
@@ -39,8 +57,11 @@ internal readonly struct ScriptValue
 
     public ValueKind Kind { get; }
 
-    /// <summary>The number of a <see cref="ValueKind.Number"/>.</summary>
+    /// <summary>The number of a <see cref="ValueKind.Number"/> or <see cref="ValueKind.Real"/>.</summary>
     public double Double => BitConverter.Int64BitsToDouble(bits);
+
+    /// <summary>The number of a <see cref="ValueKind.Whole"/>, or the ticks of a <see cref="ValueKind.Span"/>.</summary>
+    public long Whole => bits;
 
     /// <summary>Where a text or stored number begins, or the number of a container.</summary>
     public int Start => (int)(bits >> 32);
@@ -52,13 +73,23 @@ internal readonly struct ScriptValue
 
     public bool IsText => Kind is ValueKind.Text or ValueKind.EscapedText;
 
-    public bool IsNumber => Kind is ValueKind.Number or ValueKind.StoredNumber;
+    public bool IsNumber => Kind is ValueKind.Number or ValueKind.StoredNumber or ValueKind.Whole or ValueKind.Real or ValueKind.Decimal;
+
+    public bool IsTemporal => Kind is ValueKind.Date or ValueKind.OffsetDate or ValueKind.Span;
 
     public bool IsContainer => Kind is ValueKind.Array or ValueKind.Object;
 
     public static ScriptValue Of(bool value) => new(value ? ValueKind.True : ValueKind.False, 0);
 
     public static ScriptValue Of(double value) => new(ValueKind.Number, BitConverter.DoubleToInt64Bits(value));
+
+    public static ScriptValue OfWhole(long value) => new(ValueKind.Whole, value);
+
+    public static ScriptValue OfReal(double value) => new(ValueKind.Real, BitConverter.DoubleToInt64Bits(value));
+
+    public static ScriptValue OfSpan(long ticks) => new(ValueKind.Span, ticks);
+
+    public static ScriptValue OfDate(long packed) => new(ValueKind.Date, packed);
 
     public static ScriptValue InHeap(ValueKind kind, int start, int length) => new(kind, ((long)start << 32) | (uint)length);
 

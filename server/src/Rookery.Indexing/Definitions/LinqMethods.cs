@@ -5,36 +5,63 @@ namespace Rookery.Indexing.Definitions;
 /// <summary>What the methods and properties of values in C# are in scripts.</summary>
 internal static class LinqMethods
 {
-    /// <summary>Properties that texts, sequences, dates and documents have by themselves; objects may have members of these names.</summary>
-    private static readonly HashSet<string> Properties = new(StringComparer.Ordinal)
-    {
-        "Length", "Count", "Id", "Value", "HasValue", "Year", "Month", "Day", "Hour", "Minute", "Second",
-    };
-
-    /// <summary>Methods of texts and sequences that are one function: how many arguments they take.</summary>
+    /// <summary>Methods of values that are one function: how many arguments they take.</summary>
     private static readonly Dictionary<string, (ScriptFunction Function, int Least, int Most)> Functions = new(StringComparer.Ordinal)
     {
-        ["ToLower"] = (ScriptFunction.ToLowerCase, 0, 0),
-        ["ToLowerInvariant"] = (ScriptFunction.ToLowerCase, 0, 0),
-        ["ToUpper"] = (ScriptFunction.ToUpperCase, 0, 0),
-        ["ToUpperInvariant"] = (ScriptFunction.ToUpperCase, 0, 0),
-        ["Trim"] = (ScriptFunction.Trim, 0, 0),
-        ["TrimStart"] = (ScriptFunction.TrimStart, 0, 0),
-        ["TrimEnd"] = (ScriptFunction.TrimEnd, 0, 0),
-        ["Substring"] = (ScriptFunction.Substr, 1, 2),
-        ["Contains"] = (ScriptFunction.Includes, 1, 1),
-        ["StartsWith"] = (ScriptFunction.StartsWith, 1, 1),
-        ["EndsWith"] = (ScriptFunction.EndsWith, 1, 1),
-        ["IndexOf"] = (ScriptFunction.IndexOf, 1, 1),
-        ["LastIndexOf"] = (ScriptFunction.LastIndexOf, 1, 1),
-        ["Replace"] = (ScriptFunction.ReplaceAll, 2, 2),
-        ["PadLeft"] = (ScriptFunction.PadStart, 1, 2),
-        ["PadRight"] = (ScriptFunction.PadEnd, 1, 2),
-        ["ToString"] = (ScriptFunction.ToText, 0, 0),
+        ["ToLower"] = (ScriptFunction.CSharpToLower, 0, 0),
+        ["ToLowerInvariant"] = (ScriptFunction.CSharpToLower, 0, 0),
+        ["ToUpper"] = (ScriptFunction.CSharpToUpper, 0, 0),
+        ["ToUpperInvariant"] = (ScriptFunction.CSharpToUpper, 0, 0),
+        ["Trim"] = (ScriptFunction.CSharpTrim, 0, 16),
+        ["TrimStart"] = (ScriptFunction.CSharpTrimStart, 0, 16),
+        ["TrimEnd"] = (ScriptFunction.CSharpTrimEnd, 0, 16),
+        ["Substring"] = (ScriptFunction.CSharpSubstring, 1, 2),
+        ["Contains"] = (ScriptFunction.CSharpIncludes, 1, 1),
+        ["StartsWith"] = (ScriptFunction.CSharpStartsWith, 1, 1),
+        ["EndsWith"] = (ScriptFunction.CSharpEndsWith, 1, 1),
+        ["IndexOf"] = (ScriptFunction.CSharpIndexOf, 1, 2),
+        ["LastIndexOf"] = (ScriptFunction.CSharpLastIndexOf, 1, 2),
+        ["Replace"] = (ScriptFunction.CSharpReplace, 2, 2),
+        ["PadLeft"] = (ScriptFunction.CSharpPadLeft, 1, 2),
+        ["PadRight"] = (ScriptFunction.CSharpPadRight, 1, 2),
+        ["Insert"] = (ScriptFunction.CSharpInsert, 2, 2),
+        ["Remove"] = (ScriptFunction.CSharpRemove, 1, 2),
+        ["ToString"] = (ScriptFunction.CSharpText, 0, 1),
         ["Equals"] = (ScriptFunction.IsSame, 1, 1),
-        ["Concat"] = (ScriptFunction.Concat, 1, 1),
+        ["CompareTo"] = (ScriptFunction.CompareTo, 1, 1),
+        ["Negate"] = (ScriptFunction.Negated, 0, 0),
+        ["Duration"] = (ScriptFunction.CSharpAbsolute, 0, 0),
+        ["Concat"] = (ScriptFunction.CSharpConcat, 1, 1),
+        ["Append"] = (ScriptFunction.WithElement, 1, 1),
+        ["Union"] = (ScriptFunction.Union, 1, 1),
+        ["Intersect"] = (ScriptFunction.Intersect, 1, 1),
+        ["Except"] = (ScriptFunction.Except, 1, 1),
         ["Distinct"] = (ScriptFunction.Distinct, 0, 0),
-        ["Skip"] = (ScriptFunction.Slice, 1, 1),
+        ["ToHashSet"] = (ScriptFunction.Distinct, 0, 0),
+        ["Skip"] = (ScriptFunction.CSharpSkip, 1, 1),
+        ["Take"] = (ScriptFunction.CSharpTake, 1, 1),
+        ["Reverse"] = (ScriptFunction.CSharpReverse, 0, 0),
+        ["ElementAt"] = (ScriptFunction.ElementAt, 1, 1),
+        ["ElementAtOrDefault"] = (ScriptFunction.ElementAtOrNothing, 1, 1),
+        ["DefaultIfEmpty"] = (ScriptFunction.OrNothing, 0, 1),
+        ["SequenceEqual"] = (ScriptFunction.IsSameSequence, 1, 1),
+        ["ContainsKey"] = (ScriptFunction.ContainsKey, 1, 1),
+        ["Value"] = (ScriptFunction.ElementAt, 1, 1),
+    };
+
+    /// <summary>Methods of dates and time spans: of each the unit that it adds.</summary>
+    private static readonly Dictionary<string, string> Additions = new(StringComparer.Ordinal)
+    {
+        ["AddYears"] = "Years",
+        ["AddMonths"] = "Months",
+        ["AddDays"] = "Days",
+        ["AddHours"] = "Hours",
+        ["AddMinutes"] = "Minutes",
+        ["AddSeconds"] = "Seconds",
+        ["AddMilliseconds"] = "Milliseconds",
+        ["AddTicks"] = "Ticks",
+        ["Add"] = "Add",
+        ["Subtract"] = "Subtract",
     };
 
     /// <summary>Methods of sequences whose function yields what is added up, and what adds up.</summary>
@@ -51,12 +78,12 @@ internal static class LinqMethods
     {
         ["Count"] = ScriptFunction.Count,
         ["LongCount"] = ScriptFunction.Count,
-        ["First"] = ScriptFunction.First,
-        ["FirstOrDefault"] = ScriptFunction.First,
-        ["Single"] = ScriptFunction.First,
-        ["SingleOrDefault"] = ScriptFunction.First,
-        ["Last"] = ScriptFunction.Last,
-        ["LastOrDefault"] = ScriptFunction.Last,
+        ["First"] = ScriptFunction.FirstOf,
+        ["FirstOrDefault"] = ScriptFunction.FirstOrNothing,
+        ["Single"] = ScriptFunction.OnlyOf,
+        ["SingleOrDefault"] = ScriptFunction.OnlyOrNothing,
+        ["Last"] = ScriptFunction.LastOf,
+        ["LastOrDefault"] = ScriptFunction.LastOrNothing,
     };
 
     /// <summary>Methods that take a function and are ones of arrays in JavaScript.</summary>
@@ -69,15 +96,34 @@ internal static class LinqMethods
         ["All"] = "every",
     };
 
+    /// <summary>What may have a method of this name.</summary>
+    public static LinqKinds KindsWith(string name) => name switch
+    {
+        "ToString" or "Equals" or "CompareTo" => LinqKinds.Any,
+        "Contains" or "IndexOf" or "LastIndexOf" or "Count" => LinqKinds.Text | LinqKinds.Sequence | LinqKinds.Data,
+        "Add" or "Subtract" => LinqKinds.Date | LinqKinds.Span,
+        "Negate" or "Duration" => LinqKinds.Span,
+        "ContainsKey" or "Value" => LinqKinds.Data,
+        "Split" => LinqKinds.Text,
+        _ when Additions.ContainsKey(name) => LinqKinds.Date,
+        _ when Functions.TryGetValue(name, out var known) && known.Function is >= ScriptFunction.CSharpToLower and <= ScriptFunction.CSharpRemove => LinqKinds.Text,
+        _ when IsOfSequences(name) => LinqKinds.Sequence | LinqKinds.Data,
+        _ => LinqKinds.Any,
+    };
+
     /// <summary>Whether a method is one of sequences.</summary>
     public static bool IsOfSequences(string name) => Aggregates.ContainsKey(name) || Picks.ContainsKey(name) || Loops.ContainsKey(name) || name
-        is "Aggregate" or "Distinct" or "Skip" or "Take" or "Contains" or "Concat" or "Reverse" or "ElementAt" or "ElementAtOrDefault"
-        or "ToList" or "ToArray" or "ToHashSet" or "AsEnumerable" or "Cast" or "OfType";
+        is "Aggregate" or "Distinct" or "Skip" or "Take" or "Contains" or "Concat" or "Reverse" or "ElementAt" or "ElementAtOrDefault" or "Append" or "Prepend" or "Union" or "Intersect" or "Except" or "SequenceEqual"
+        or "DefaultIfEmpty" or "OrderBy" or "OrderByDescending" or "ThenBy" or "ThenByDescending" or "ToList" or "ToArray" or "ToHashSet" or "AsEnumerable" or "Cast" or "OfType";
 
     /// <summary>A member of a value.</summary>
-    public static Expression ToMember(Expression target, Token name) => Properties.Contains(name.Text)
-        ? new InvokeExpression(ScriptFunction.Property, [target, new TextLiteral(name.Text, name.Position)], name.Position)
-        : new MemberExpression(target, name.Text, name.Position);
+    /// <param name="target">The value.</param>
+    /// <param name="name">The member's name.</param>
+    /// <param name="isRow">Whether the value is what a query or function walks over, which is data and no dictionary.</param>
+    public static Expression ToMember(Expression target, Token name, bool isRow) => new InvokeExpression(
+        !isRow && name.Text is "Count" or "Keys" or "Values" ? ScriptFunction.PropertyOfDictionary : ScriptFunction.Property,
+        [target, new TextLiteral(name.Text, name.Position)],
+        name.Position);
 
     /// <summary>A call of a method.</summary>
     /// <exception cref="ScriptException">There is none that is understood.</exception>
@@ -92,55 +138,141 @@ internal static class LinqMethods
         if (arguments.FirstOrDefault(static argument => argument is LambdaExpression) is { } function)
         {
             return name.Text is "Aggregate" && arguments is [var seed, LambdaExpression fold]
-                ? new CallExpression(new MemberExpression(target, "reduce", at), [fold, seed], at)
+                ? new CallExpression(new MemberExpression(ToSequence(target), "reduce", at), [fold, seed], at)
                 : throw TokenCursor.NotSupported($"'{name.Text}' with these arguments", function.Position);
         }
 
+        if (name.Text is "Split")
+        {
+            return ToSplit(target, name, arguments);
+        }
+
+        LinqOption.Take(arguments, "CultureInfo");
+        var comparison = LinqOption.Take(arguments, "StringComparison");
         if (Functions.TryGetValue(name.Text, out var known) && arguments.Count >= known.Least && arguments.Count <= known.Most)
         {
-            return new InvokeExpression(known.Function, [target, .. arguments], at);
+            return comparison is null ? new InvokeExpression(known.Function, [target, .. arguments], at)
+                : known.Function is ScriptFunction.IsSame ? new InvokeExpression(ScriptFunction.IsSameText, [target, .. arguments, comparison.ToText()], at)
+                : known.Function is >= ScriptFunction.CSharpIncludes and <= ScriptFunction.CSharpReplace ? new InvokeExpression(known.Function, [target, .. arguments, comparison.ToText()], at)
+                : throw NotSupported(name, arguments.Count + 1);
         }
 
         return (name.Text, arguments.Count) switch
         {
-            ("ToList" or "ToArray" or "AsEnumerable" or "Cast" or "OfType" or "ToHashSet", 0) => target,
-            ("Any", 0) => new InvokeExpression(ScriptFunction.IsGreater, [new InvokeExpression(ScriptFunction.Count, [target], at), new NumberLiteral(0, at)], at),
-            ("Take", 1) => new InvokeExpression(ScriptFunction.Slice, [target, new NumberLiteral(0, at), arguments[0]], at),
-            ("Reverse", 0) => new InvokeExpression(ScriptFunction.Reverse, [new InvokeExpression(ScriptFunction.Slice, [target], at)], at),
-            ("ElementAt" or "ElementAtOrDefault", 1) => new ElementExpression(target, arguments[0], at),
-            ("Split", 1) => new InvokeExpression(ScriptFunction.Split, [target, ToSeparator(arguments[0])], at),
+            _ when comparison is not null => throw NotSupported(name, arguments.Count + 1),
+            ("ToList" or "ToArray" or "AsEnumerable" or "Cast", 0) => ToSequence(target),
+            ("Any", 0) => new InvokeExpression(ScriptFunction.IsGreater, [new InvokeExpression(ScriptFunction.Count, [target], at), LinqStatics.Whole(0, at)], at),
+            ("Prepend", 1) => new InvokeExpression(ScriptFunction.CSharpConcat, [new ArrayLiteral([arguments[0]], at), target], at),
+            (_, 1) when Additions.TryGetValue(name.Text, out string? unit) => new InvokeExpression(ScriptFunction.AddTo, [target, arguments[0], new TextLiteral(unit, at)], at),
             (_, 0) when Aggregates.TryGetValue(name.Text, out var aggregate) => new InvokeExpression(aggregate, [target], at),
             (_, 0) when Picks.TryGetValue(name.Text, out var pick) => new InvokeExpression(pick, [target], at),
             _ => throw NotSupported(name, arguments.Count),
         };
     }
 
+    /// <summary>A value as what C# walks over.</summary>
+    public static Expression ToSequence(Expression value) => value is ArrayLiteral or CallExpression { Callee: MemberExpression { Name: "map" or "filter" or "flatMap" } } or MemberExpression { Name: "values" }
+        or InvokeExpression { Function: ScriptFunction.ToSequence }
+        ? value
+        : new InvokeExpression(ScriptFunction.ToSequence, [value], value.Position);
+
+    /// <summary>A value as a condition, which is a bool or nothing.</summary>
+    public static Expression ToCondition(Expression value) => IsBoolean(value) ? value : new InvokeExpression(ScriptFunction.Condition, [value], value.Position);
+
+    private static bool IsBoolean(Expression value) => value switch
+    {
+        UnaryExpression { Operator: Opcode.Not } or WordLiteral { Push: Opcode.PushTrue or Opcode.PushFalse } or LogicalExpression { Keep: Opcode.JumpKeepingTrue or Opcode.JumpKeepingFalse } => true,
+        CallExpression { Callee: MemberExpression { Name: "some" or "every" } } => true,
+        InvokeExpression invoke => invoke.Function is ScriptFunction.IsSame or ScriptFunction.IsSameText or ScriptFunction.IsSameSequence or ScriptFunction.ContainsKey or ScriptFunction.Condition
+            or (>= ScriptFunction.IsLess and <= ScriptFunction.IsGreaterOrEqual) or (>= ScriptFunction.CSharpIncludes and <= ScriptFunction.CSharpEndsWith)
+            or ScriptFunction.IsNullOrEmpty or ScriptFunction.IsNullOrWhiteSpace,
+        _ => false,
+    };
+
     private static Expression ToLoop(Expression target, Token name, LambdaExpression callback)
     {
         int at = name.Position;
         if (Loops.TryGetValue(name.Text, out string? loop))
         {
-            return new CallExpression(new MemberExpression(target, loop, at), [callback], at);
+            callback = loop switch
+            {
+                "filter" or "some" or "every" => AsCondition(callback),
+                "flatMap" => callback with { Value = ToSequence(callback.Value!) },
+                _ => callback,
+            };
+            return new CallExpression(new MemberExpression(ToSequence(target), loop, at), [callback], at);
         }
 
         if (Aggregates.TryGetValue(name.Text, out var aggregate))
         {
-            return new InvokeExpression(aggregate, [new CallExpression(new MemberExpression(target, "map", at), [callback], at)], at);
+            return new InvokeExpression(aggregate, [new CallExpression(new MemberExpression(ToSequence(target), "map", at), [callback], at)], at);
+        }
+
+        if (name.Text is "OrderBy" or "OrderByDescending" or "ThenBy" or "ThenByDescending")
+        {
+            return ToOrder(target, name, callback);
         }
 
         return Picks.TryGetValue(name.Text, out var pick)
-            ? new InvokeExpression(pick, [new CallExpression(new MemberExpression(target, "filter", at), [callback], at)], at)
+            ? new InvokeExpression(pick, [new CallExpression(new MemberExpression(ToSequence(target), "filter", at), [AsCondition(callback)], at)], at)
             : throw NotSupported(name, 1);
     }
 
-    /// <summary>The text between the parts; C# also takes an array of one.</summary>
-    private static Expression ToSeparator(Expression argument) => argument switch
-    {
-        ArrayLiteral { Elements: [var only] } => only,
-        ArrayLiteral several => throw TokenCursor.NotSupported("'Split' at several texts", several.Position),
-        _ => argument,
-    };
+    private static LambdaExpression AsCondition(LambdaExpression callback) => callback with { Value = ToCondition(callback.Value!) };
 
-    private static ScriptException NotSupported(Token name, int arguments) =>
-        TokenCursor.NotSupported($"the method '{name.Text}' with {(arguments == 1 ? "one argument" : $"{arguments} arguments")}", name.Position);
+    /// <summary>Each element becomes an array of itself and its keys; <c>ThenBy</c> adds one.</summary>
+    private static InvokeExpression ToOrder(Expression target, Token name, LambdaExpression key)
+    {
+        int at = name.Position;
+        string direction = name.Text.EndsWith("Descending", StringComparison.Ordinal) ? "d" : "a";
+        if (key.Parameters is not [var parameter])
+        {
+            throw TokenCursor.NotSupported($"a function of {key.Parameters.Count} parameters here", key.Position);
+        }
+
+        var keys = new ArrayLiteral([new NameExpression(parameter, at), key.Value!], at);
+        if (!name.Text.StartsWith("Then", StringComparison.Ordinal))
+        {
+            return Sorted(ToSequence(target), parameter, keys, direction, at);
+        }
+
+        return target is InvokeExpression
+        {
+            Function: ScriptFunction.SortedByKeys,
+            Arguments: [CallExpression { Callee: MemberExpression source, Arguments: [LambdaExpression { Parameters: [var first], Value: ArrayLiteral before }] }, TextLiteral directions],
+        } && string.Equals(first, parameter, StringComparison.Ordinal)
+            ? Sorted(source.Target, first, before with { Elements = [.. before.Elements, key.Value!] }, directions.Text + direction, at)
+            : throw TokenCursor.NotSupported($"'{name.Text}' behind what is no 'OrderBy' with a parameter of the same name", at);
+    }
+
+    private static InvokeExpression Sorted(Expression source, string parameter, ArrayLiteral keys, string directions, int at) => new(
+        ScriptFunction.SortedByKeys,
+        [new CallExpression(new MemberExpression(source, "map", at), [new LambdaExpression([parameter], keys, null, at)], at), new TextLiteral(directions, at)],
+        at);
+
+    /// <summary>The separators are an array; a number is the most parts; options stand behind.</summary>
+    private static InvokeExpression ToSplit(Expression target, Token name, List<Expression> arguments)
+    {
+        var options = new List<Expression>();
+        if (LinqOption.Take(arguments, "StringSplitOptions") is { } option)
+        {
+            options.Add(option.ToText());
+        }
+
+        if (arguments is [_, .., NumberLiteral most])
+        {
+            arguments.RemoveAt(arguments.Count - 1);
+            options.Add(most);
+        }
+
+        var separators = arguments switch
+        {
+            [ArrayLiteral several] => several,
+            [WordLiteral { Push: Opcode.PushNull }] => new ArrayLiteral([], name.Position),
+            _ => new ArrayLiteral(arguments, name.Position),
+        };
+        return new InvokeExpression(ScriptFunction.CSharpSplit, [target, separators, .. options], name.Position);
+    }
+
+    private static ScriptException NotSupported(Token name, int arguments) => TokenCursor.NotSupported($"the method '{name.Text}' with {LinqStatics.Count(arguments)}", name.Position);
 }

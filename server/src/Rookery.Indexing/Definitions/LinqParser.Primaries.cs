@@ -1,3 +1,5 @@
+using System.Globalization;
+using System.Text;
 using Rookery.Documents.Scripting;
 
 namespace Rookery.Indexing.Definitions;
@@ -17,7 +19,7 @@ internal sealed partial class LinqParser
         switch (token.Kind)
         {
             case TokenKind.Number:
-                return new NumberLiteral(cursor.Take().Number, token.Position);
+                return ToNumber(cursor.Take());
             case TokenKind.Text:
                 return new TextLiteral(cursor.Take().Text, token.Position);
             case TokenKind.Name:
@@ -45,7 +47,8 @@ internal sealed partial class LinqParser
             case "new":
                 return ParseNew();
             case "$" when cursor.Ahead(1).Kind == TokenKind.Text:
-                throw TokenCursor.NotSupported("texts with values in them ($\"…\")", token.Position);
+                cursor.Take();
+                return ParseInterpolation(cursor.Take());
             case "from" when cursor.Ahead(1).Kind == TokenKind.Name && !cursor.Ahead(1).IsWord("in"):
                 return ParseInnerQuery();
             case "this" when cursor.Ahead(1).Is("."):
@@ -79,6 +82,79 @@ internal sealed partial class LinqParser
         return new NameExpression(token.Text, token.Position);
     }
 
+    /// <summary>A number, by its suffix and its point: a whole one, a double or a decimal.</summary>
+    private static Expression ToNumber(Token token)
+    {
+        string text = token.Text;
+        bool isHexadecimal = text.StartsWith("0x", StringComparison.OrdinalIgnoreCase);
+        char suffix = isHexadecimal ? '0' : char.ToLowerInvariant(text[^1]);
+        if (suffix is 'm')
+        {
+            return new InvokeExpression(ScriptFunction.ParseDecimal, [new TextLiteral(text[..^1], token.Position)], token.Position);
+        }
+
+        bool isWhole = suffix is not ('d' or 'f') && (isHexadecimal || text.AsSpan().IndexOfAny('.', 'e', 'E') < 0);
+        if (!isWhole)
+        {
+            return new NumberLiteral(token.Number, token.Position) { IsCSharp = true };
+        }
+
+        long whole = (long)token.Number;
+        return isHexadecimal || long.TryParse(text.AsSpan().TrimEnd(['l', 'L']), NumberStyles.None, CultureInfo.InvariantCulture, out whole)
+            ? LinqStatics.Whole(whole, token.Position)
+            : throw TokenCursor.NotSupported($"whole numbers as large as {text}", token.Position);
+    }
+
+    /// <summary>A text with values in it, <c>$"{a.b:0.00} {c}"</c>: the format of <c>string.Format</c>, and the values.</summary>
+    private InvokeExpression ParseInterpolation(Token text)
+    {
+        var format = new StringBuilder();
+        var inside = new List<Expression>();
+        for (int at = 0; at < text.Text.Length; at++)
+        {
+            char next = text.Text[at];
+            format.Append(next);
+            if (next is '{' && text.Text.AsSpan(at + 1).StartsWith("{"))
+            {
+                format.Append(text.Text[++at]);
+            }
+            else if (next is '{')
+            {
+                int end = EndOfValue(text, at + 1);
+                var inner = new LinqParser(text.Text[(at + 1)..end], text.Position, this);
+                format.Append(CultureInfo.InvariantCulture, $"{inside.Count}");
+                inside.Add(shapes.ToSequence(inner.ParseExpression()));
+                inner.ExpectEnd();
+                at = end - 1;
+            }
+        }
+
+        return new InvokeExpression(ScriptFunction.FormatText, [new TextLiteral(format.ToString(), text.Position), new ArrayLiteral(inside, text.Position)], text.Position);
+    }
+
+    /// <summary>Where a value in a text ends: at its brace, its format or its width.</summary>
+    private static int EndOfValue(Token text, int from)
+    {
+        int level = 0;
+        for (int at = from; at < text.Text.Length; at++)
+        {
+            char next = text.Text[at];
+            if (level == 0 && next is '}' or ':' or ',')
+            {
+                return at;
+            }
+
+            if (next is '"' or '\'')
+            {
+                at = text.Text.IndexOf(next, at + 1) is > 0 and var end ? end : text.Text.Length;
+            }
+
+            level += next is '(' or '[' or '{' ? 1 : next is ')' or ']' or '}' ? -1 : 0;
+        }
+
+        throw TokenCursor.NotSupported("a value in a text that does not end in it, or has quotes of its own", text.Position);
+    }
+
     private WordLiteral Word(Opcode push) => new(push, cursor.Take().Position);
 
     private Expression ParseStatic(Token carrier)
@@ -88,13 +164,13 @@ internal sealed partial class LinqParser
         SkipTypeArguments();
         if (!cursor.Current.Is("("))
         {
-            return LinqStatics.ToValue($"{carrier.Text}.{member.Text}", carrier.Position);
+            return LinqStatics.ToValue(carrier.Text, member.Text, carrier.Position);
         }
 
         var arguments = ParseArguments();
         return LinqStatics.HasMethodsOfSequences(carrier.Text) && arguments.Count > 0 && LinqMethods.IsOfSequences(member.Text)
             ? ToCall(arguments[0], member, arguments[1..])
-            : LinqStatics.ToCall($"{carrier.Text}.{member.Text}", arguments, carrier.Position);
+            : LinqStatics.ToCall(carrier.Text, member.Text, arguments, carrier.Position);
     }
 
     private InvokeExpression ParseFunction(Token name)
@@ -124,12 +200,18 @@ internal sealed partial class LinqParser
 
         if (type.IsArray || type.Name is "List" or "HashSet")
         {
-            if (cursor.TryTake("("))
+            bool isCall = cursor.TryTake("(");
+            if (isCall)
             {
                 cursor.Expect(")");
             }
 
-            return ParseElements(at);
+            return isCall && !cursor.Current.Is("{") ? new ArrayLiteral([], at) : ParseElements(at);
+        }
+
+        if (cursor.Current.Is("("))
+        {
+            return LinqStatics.ToNew(type.Name, ParseArguments(), at);
         }
 
         return cursor.Current.Is("{") && !type.IsGeneric ? ParseObject(at) : throw TokenCursor.NotSupported($"'new {type.Name}'", at);
@@ -180,7 +262,7 @@ internal sealed partial class LinqParser
 
         var value = ParseExpression();
         var last = cursor.Ahead(-1);
-        return last.Kind == TokenKind.Name && value is NameExpression or MemberExpression or InvokeExpression { Function: ScriptFunction.Property }
+        return last.Kind == TokenKind.Name && value is NameExpression or MemberExpression or InvokeExpression { Function: ScriptFunction.Property or ScriptFunction.PropertyOfDictionary }
             ? new ObjectMember(last.Text, null, value)
             : throw new ScriptException(ScriptFault.Syntax, "A member of an object needs a name here, as in 'name = …'", first.Position);
     }
@@ -202,10 +284,10 @@ internal sealed partial class LinqParser
         return cursor.Current.Is("(") && cursor.Ahead(ahead).Is(")") && cursor.Ahead(ahead + 1).Is("=>");
     }
 
-    private LambdaExpression ParseLambda()
+    private LambdaExpression ParseLambda(LinqType? element = null)
     {
         var (parameters, at) = ParseLambdaHead();
-        return new LambdaExpression(parameters, ParseWith(parameters, null), null, at);
+        return ParseWith(parameters, null, element, at);
     }
 
     private (List<string> Parameters, int Position) ParseLambdaHead()
@@ -235,19 +317,23 @@ internal sealed partial class LinqParser
 
     /// <summary>Parses what a function yields.</summary>
     /// <param name="parameters">Its parameters, which hide variables of their names.</param>
-    /// <param name="shape">What is known of the first.</param>
-    private Expression ParseWith(List<string> parameters, LinqShape? shape)
+    /// <param name="shape">What is known of the groups in the first.</param>
+    /// <param name="type">What is known of the first otherwise.</param>
+    /// <param name="at">Where the function begins.</param>
+    private LambdaExpression ParseWith(List<string> parameters, LinqShape? shape, LinqType? type, int at)
     {
-        LinqShape?[] hidden = [.. parameters.Select(shapes.Find)];
+        (LinqShape?, LinqType?)[] hidden = [.. parameters.Select(name => (shapes.Find(name), shapes.Types.Find(name)))];
         for (int index = 0; index < parameters.Count; index++)
         {
             shapes.Set(parameters[index], index == 0 ? shape : null);
+            shapes.Types.Set(parameters[index], index == 0 ? type : null);
         }
 
-        var result = ParseExpression();
+        var result = shapes.Types.Note(new LambdaExpression(parameters, ParseExpression(), null, at));
         for (int index = parameters.Count - 1; index >= 0; index--)
         {
-            shapes.Set(parameters[index], hidden[index]);
+            shapes.Set(parameters[index], hidden[index].Item1);
+            shapes.Types.Set(parameters[index], hidden[index].Item2);
         }
 
         return result;

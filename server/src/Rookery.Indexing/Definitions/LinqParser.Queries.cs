@@ -112,22 +112,24 @@ internal sealed partial class LinqParser
     /// <summary>Takes the methods behind a source, each of which goes on with what the one before yields.</summary>
     private void ParseMethods(PipelineBuilder steps)
     {
+        LinqType? type = null;
         while (TryBeginMethod(out var name))
         {
             switch (name.Text)
             {
                 case "Where":
-                    var condition = ParseStep();
+                    var condition = ParseStep(type: type);
                     steps.Rename(Single(condition), condition.Position);
-                    steps.Filter(condition.Value!);
+                    steps.Filter(LinqMethods.ToCondition(condition.Value!));
                     break;
                 case "Select":
-                    var value = ParseStep();
+                    var value = ParseStep(type: type);
+                    type = shapes.Types.ResultOf(value);
                     steps.Rename(Single(value), value.Position);
                     steps.Bind(steps.NewName(), value.Value!, isResult: true);
                     break;
                 case "SelectMany":
-                    ParseSelectMany(steps);
+                    type = ParseSelectMany(steps, type);
                     break;
                 case "ToList" or "ToArray" or "AsEnumerable" or "Cast" or "OfType":
                     break;
@@ -150,7 +152,7 @@ internal sealed partial class LinqParser
             {
                 case "Select":
                     shape = last is null ? shape : shapes.OfResult(last, shape);
-                    last = ParseStep(shape);
+                    last = ParseStep(shape, last is null ? null : shapes.Types.ResultOf(last));
                     steps.Rename(Single(last), last.Position);
                     steps.Bind(steps.NewName(), last.Value!, isResult: true);
                     break;
@@ -191,19 +193,21 @@ internal sealed partial class LinqParser
         cursor.Expect(")");
     }
 
-    private void ParseSelectMany(PipelineBuilder steps)
+    /// <summary>Takes the arguments of <c>SelectMany</c>.</summary>
+    /// <returns>What is known of what it yields.</returns>
+    private LinqType? ParseSelectMany(PipelineBuilder steps, LinqType? type)
     {
-        var source = ParseStep();
+        var source = ParseStep(type: type);
         string before = Single(source);
         steps.Rename(before, source.Position);
-        steps.Each(steps.NewName(), source.Value!);
+        steps.Each(steps.NewName(), LinqMethods.ToSequence(source.Value!));
         if (!cursor.TryTake(","))
         {
-            return;
+            return shapes.Types.ElementOf(source.Value!);
         }
 
         string element = steps.Current;
-        var result = ParseStep();
+        var result = ParseStep(type: type);
         if (result.Parameters is not [var outer, var inner])
         {
             throw TokenCursor.NotSupported("a function of other than two parameters here", result.Position);
@@ -212,14 +216,16 @@ internal sealed partial class LinqParser
         steps.Bind(outer, new NameExpression(before, result.Position), isResult: false);
         steps.Bind(inner, new NameExpression(element, result.Position), isResult: false);
         steps.Bind(steps.NewName(), result.Value!, isResult: true);
+        return shapes.Types.ResultOf(result);
     }
 
     /// <summary>Takes the function that a method is given.</summary>
     /// <param name="shape">What is known of its first parameter.</param>
-    private LambdaExpression ParseStep(LinqShape? shape = null)
+    /// <param name="type">What is known of it otherwise.</param>
+    private LambdaExpression ParseStep(LinqShape? shape = null, LinqType? type = null)
     {
         int mark = cursor.Mark;
-        bool isCast = TryParseCast(out var type) && type.Name is "Func" && cursor.TryTake("(");
+        bool isCast = TryParseCast(out var cast) && cast.Name is "Func" && cursor.TryTake("(");
         if (!isCast)
         {
             cursor.Reset(mark);
@@ -231,7 +237,7 @@ internal sealed partial class LinqParser
         }
 
         var (parameters, at) = ParseLambdaHead();
-        var result = new LambdaExpression(parameters, ParseWith(parameters, shape), null, at);
+        var result = ParseWith(parameters, shape, type, at);
         if (isCast)
         {
             cursor.Expect(")");
@@ -258,21 +264,19 @@ internal sealed partial class LinqParser
 
             if (cursor.TryTakeWord("where"))
             {
-                steps.Filter(ParseExpression());
+                steps.Filter(LinqMethods.ToCondition(ParseExpression()));
             }
             else if (cursor.TryTakeWord("let"))
             {
                 string name = ExpectVariable();
                 cursor.Expect("=");
-                var value = ParseExpression();
-                shapes.Set(name, shapes.Of(value));
-                steps.Bind(name, value, isResult: false);
+                steps.Bind(name, shapes.Let(name, ParseExpression()), isResult: false);
             }
             else if (cursor.TryTakeWord("from"))
             {
                 string name = ExpectVariable();
                 cursor.ExpectWord("in");
-                steps.Each(name, shapes.ToSequence(ParseExpression()));
+                steps.Each(name, LinqMethods.ToSequence(shapes.ToSequence(ParseExpression())));
             }
             else
             {
@@ -301,7 +305,7 @@ internal sealed partial class LinqParser
         steps.Begin(name);
         ParseClauses(steps);
         cursor.Leave();
-        return new CallExpression(new MemberExpression(source, "flatMap", at), [new LambdaExpression([name], null, new BlockStatement(steps.ToRows(), OpensScope: true, at), at)], at);
+        return new CallExpression(new MemberExpression(LinqMethods.ToSequence(source), "flatMap", at), [new LambdaExpression([name], null, new BlockStatement(steps.ToRows(), OpensScope: true, at), at)], at);
     }
 
     private string ExpectVariable()

@@ -8,12 +8,21 @@ internal sealed partial class LinqParser
     /// <summary>What might be types is read twice: so far at most.</summary>
     private const int MostTypeTokens = 64;
 
-    private static readonly HashSet<string> WholeNumbers = new(StringComparer.Ordinal)
+    private static readonly Dictionary<string, ScriptFunction> Casts = new(StringComparer.Ordinal)
     {
-        "int", "long", "short", "byte", "uint", "ulong", "ushort", "sbyte", "Int32", "Int64", "Int16",
+        ["string"] = ScriptFunction.CSharpText,
+        ["String"] = ScriptFunction.CSharpText,
+        ["int"] = ScriptFunction.CastToInt,
+        ["Int32"] = ScriptFunction.CastToInt,
+        ["long"] = ScriptFunction.CastToLong,
+        ["Int64"] = ScriptFunction.CastToLong,
+        ["double"] = ScriptFunction.CastToDouble,
+        ["Double"] = ScriptFunction.CastToDouble,
+        ["float"] = ScriptFunction.CastToFloat,
+        ["Single"] = ScriptFunction.CastToFloat,
+        ["decimal"] = ScriptFunction.CastToDecimal,
+        ["Decimal"] = ScriptFunction.CastToDecimal,
     };
-
-    private static readonly HashSet<string> Numbers = new(StringComparer.Ordinal) { "double", "float", "decimal", "Double", "Single", "Decimal" };
 
     private static readonly HashSet<string> Unchanged = new(StringComparer.Ordinal)
     {
@@ -28,7 +37,7 @@ internal sealed partial class LinqParser
         if (cursor.TryTake("(") && TryParseType(out type) && cursor.TryTake(")"))
         {
             var next = cursor.Current;
-            bool isKnown = type.IsArray || type.IsGeneric || type.Name is "string" or "String" || WholeNumbers.Contains(type.Name) || Numbers.Contains(type.Name) || Unchanged.Contains(type.Name);
+            bool isKnown = type.IsArray || type.IsGeneric || Casts.ContainsKey(type.Name) || Unchanged.Contains(type.Name);
             if (next.Kind is TokenKind.Name or TokenKind.Number or TokenKind.Text
                 ? !Precedences.ContainsKey(next.Text) && !IsClause(next)
                 : next.Is("(") || (isKnown && (next.Is("-") || next.Is("!"))))
@@ -48,14 +57,7 @@ internal sealed partial class LinqParser
             return value;
         }
 
-        if (type.Name is "string" or "String")
-        {
-            return new InvokeExpression(ScriptFunction.ToText, [value], position);
-        }
-
-        return WholeNumbers.Contains(type.Name) ? new InvokeExpression(ScriptFunction.ToInteger, [value], position)
-            : Numbers.Contains(type.Name) ? new InvokeExpression(ScriptFunction.ToNumberOrNull, [value], position)
-            : throw TokenCursor.NotSupported($"the cast to '{type.Name}'", position);
+        return Casts.TryGetValue(type.Name, out var cast) ? new InvokeExpression(cast, [value], position) : throw TokenCursor.NotSupported($"the cast to '{type.Name}'", position);
     }
 
     /// <summary>Takes a type: <c>System.Collections.Generic.List&lt;int?&gt;[]</c>. Its name is the last one.</summary>

@@ -7,8 +7,9 @@ namespace Rookery.Indexing.Definitions;
 /// comparisons false, as in RavenDB's indexes. Here expressions, by precedence.
 /// </summary>
 /// <param name="text">The text.</param>
+/// <param name="offset">Where it begins in the text that it is a part of.</param>
 /// <exception cref="ScriptException">It holds what is no token.</exception>
-internal sealed partial class LinqParser(string text)
+internal sealed partial class LinqParser(string text, int offset = 0)
 {
     private static readonly Dictionary<string, int> Precedences = new(StringComparer.Ordinal)
     {
@@ -50,10 +51,13 @@ internal sealed partial class LinqParser(string text)
         ["%"] = ScriptFunction.Modulo,
     };
 
-    private readonly TokenCursor cursor = new(new Lexer(text, isLinq: true).ReadAll());
+    private readonly TokenCursor cursor = new(new Lexer(text, isLinq: true).ReadAll(offset));
 
     /// <summary>What is known of variables: which of them are, or hold, groups of rows.</summary>
     private readonly LinqShapes shapes = new();
+
+    private LinqParser(string text, int offset, LinqParser outer)
+        : this(text, offset) => shapes = outer.shapes;
 
     private Expression ParseExpression()
     {
@@ -79,7 +83,7 @@ internal sealed partial class LinqParser(string text)
         int at = cursor.Take().Position;
         var then = ParseExpression();
         cursor.Expect(":");
-        return new ConditionalExpression(condition, then, ParseExpression(), at);
+        return new ConditionalExpression(LinqMethods.ToCondition(condition), then, ParseExpression(), at);
     }
 
     private Expression ParseBinary(int least)
@@ -109,7 +113,12 @@ internal sealed partial class LinqParser(string text)
 
             cursor.Take();
             var right = ParseBinary(precedence);
-            left = keep is { } jump ? new LogicalExpression(jump, left, right, mark.Position) : ToOperation(mark, left, right);
+            left = keep switch
+            {
+                null => ToOperation(mark, left, right),
+                Opcode.JumpKeepingValue => new LogicalExpression(Opcode.JumpKeepingValue, left, right, mark.Position),
+                { } jump => new LogicalExpression(jump, LinqMethods.ToCondition(left), LinqMethods.ToCondition(right), mark.Position),
+            };
         }
     }
 
@@ -127,18 +136,18 @@ internal sealed partial class LinqParser(string text)
         if (token.Is("!"))
         {
             cursor.Take();
-            result = new UnaryExpression(Opcode.Not, ParseUnary(), token.Position);
+            result = new UnaryExpression(Opcode.Not, LinqMethods.ToCondition(ParseUnary()), token.Position);
         }
         else if (token.Is("-"))
         {
             cursor.Take();
             var operand = ParseUnary();
-            result = operand is NumberLiteral number ? number with { Value = -number.Value } : new InvokeExpression(ScriptFunction.Minus, [new NumberLiteral(0, token.Position), operand], token.Position);
+            result = operand is NumberLiteral number ? number with { Value = -number.Value, Whole = -number.Whole } : new InvokeExpression(ScriptFunction.Negated, [operand], token.Position);
         }
         else if (token.Is("+"))
         {
             cursor.Take();
-            result = new InvokeExpression(ScriptFunction.ToNumberOrNull, [ParseUnary()], token.Position);
+            result = ParseUnary();
         }
         else if (token.Is("++") || token.Is("--") || token.Is("~"))
         {
@@ -188,14 +197,25 @@ internal sealed partial class LinqParser(string text)
     {
         var name = cursor.ExpectName();
         SkipTypeArguments();
-        if (cursor.Current.Is("("))
+        if (name.Text is "Count" or "Length" && !cursor.Current.Is("(") && shapes.IsRows(shapes.ToSequence(target)))
         {
-            return ToCall(shapes.ToSequence(target), name, ParseArguments());
+            throw ReduceResult.CountRefusal(name.Text, name.Position);
         }
 
-        return shapes.IsGroup(target) && name.Text is "Key"
-            ? new MemberExpression(target, "key", name.Position)
-            : shapes.Note(LinqMethods.ToMember(shapes.ToSequence(target), name), target, name.Text);
+        if (cursor.Current.Is("("))
+        {
+            target = shapes.ToSequence(target);
+            shapes.Types.RequireMethod(target, name);
+            return ToCall(target, name, ParseArguments(shapes.Types.ElementOf(target)));
+        }
+
+        if (shapes.IsGroup(target) && name.Text is "Key")
+        {
+            return new MemberExpression(target, "key", name.Position);
+        }
+
+        shapes.Types.RequireMember(shapes.ToSequence(target), name);
+        return shapes.Note(LinqMethods.ToMember(shapes.ToSequence(target), name, shapes.IsRow(target)), target, name.Text);
     }
 
     private Expression ToCall(Expression target, Token method, List<Expression> arguments) =>
@@ -209,16 +229,18 @@ internal sealed partial class LinqParser(string text)
         target = shapes.ToSequence(target);
         var index = ParseExpression();
         cursor.Expect("]");
-        return index is TextLiteral name ? new MemberExpression(target, name.Text, at) : new ElementExpression(target, index, at);
+        return new InvokeExpression(ScriptFunction.ElementAt, [target, index], at);
     }
 
-    private List<Expression> ParseArguments()
+    /// <summary>Parses arguments.</summary>
+    /// <param name="element">What is known of the first parameter of functions among them.</param>
+    private List<Expression> ParseArguments(LinqType? element = null)
     {
         cursor.Expect("(");
         var arguments = new List<Expression>();
         while (!cursor.TryTake(")"))
         {
-            arguments.Add(ParseArgument());
+            arguments.Add(ParseArgument(element));
             if (!cursor.Current.Is(")"))
             {
                 cursor.Expect(",");
@@ -228,7 +250,7 @@ internal sealed partial class LinqParser(string text)
         return arguments;
     }
 
-    private Expression ParseArgument()
+    private Expression ParseArgument(LinqType? element)
     {
         if (cursor.Current.Kind == TokenKind.Name && cursor.Ahead(1).Is(":"))
         {
@@ -246,12 +268,12 @@ internal sealed partial class LinqParser(string text)
         Expression result;
         if (isCast && cursor.TryTake("("))
         {
-            result = ParseArgument();
+            result = ParseArgument(element);
             cursor.Expect(")");
         }
         else
         {
-            result = IsLambda() ? ParseLambda() : shapes.ToSequence(ParseExpression());
+            result = IsLambda() ? ParseLambda(element) : shapes.ToSequence(ParseExpression());
         }
 
         cursor.Leave();

@@ -20,7 +20,13 @@ internal sealed class LinqShapes
     // Noted when they are parsed: a chain of names may be long, and each would be looked up through all before it.
     private readonly Dictionary<Expression, LinqShape> members = new(ReferenceEqualityComparer.Instance);
 
+    // What 'let' computed may be a dictionary, where a variable that walks over something is a row of data.
+    private readonly HashSet<string> computed = new(StringComparer.Ordinal);
+
     private readonly HashSet<Expression> rows = new(ReferenceEqualityComparer.Instance);
+
+    /// <summary>What values may be.</summary>
+    public LinqTypes Types { get; } = new();
 
     /// <summary>What is known of a variable; null for nothing.</summary>
     public LinqShape? Find(string variable) => variables.GetValueOrDefault(variable);
@@ -29,11 +35,26 @@ internal sealed class LinqShapes
     public void Set(string variable, LinqShape? shape)
     {
         variables.Remove(variable);
+        computed.Remove(variable);
+        Types.Set(variable, null);
         if (shape is not null)
         {
             variables.Add(variable, shape);
         }
     }
+
+    /// <summary>Notes the value that a variable is given; returns it.</summary>
+    public Expression Let(string variable, Expression value)
+    {
+        var type = Types.Of(value);
+        Set(variable, Of(value));
+        Types.Set(variable, type);
+        computed.Add(variable);
+        return value;
+    }
+
+    /// <summary>Whether a value is a variable that walks over something.</summary>
+    public bool IsRow(Expression value) => value is NameExpression name && !computed.Contains(name.Name);
 
     /// <summary>What is known of a value.</summary>
     public LinqShape? Of(Expression value) => value switch
@@ -87,7 +108,11 @@ internal sealed class LinqShapes
     public bool IsRows(Expression value) => value switch
     {
         CallExpression { Callee: MemberExpression { Name: "map" or "filter" } loop } => IsRows(loop.Target),
-        InvokeExpression { Function: ScriptFunction.Distinct, Arguments: [var inner] } => IsRows(inner),
+        InvokeExpression
+        {
+            Function: ScriptFunction.Distinct or ScriptFunction.ToSequence or ScriptFunction.SortedByKeys or (>= ScriptFunction.CSharpSkip and <= ScriptFunction.Except),
+            Arguments: [var inner, ..],
+        } => IsRows(inner),
         _ => rows.Contains(value),
     };
 

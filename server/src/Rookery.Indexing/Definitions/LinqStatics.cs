@@ -5,60 +5,140 @@ namespace Rookery.Indexing.Definitions;
 /// <summary>What functions that belong to no value are in scripts: those of types, and those of RavenDB's indexes.</summary>
 internal static class LinqStatics
 {
+    /// <summary>Functions of numbers, texts and dates: how many arguments they take.</summary>
     private static readonly Dictionary<string, (ScriptFunction Function, int Count)> Functions = new(StringComparer.Ordinal)
     {
-        ["Math.Abs"] = (ScriptFunction.Absolute, 1),
-        ["Math.Floor"] = (ScriptFunction.Floor, 1),
-        ["Math.Ceiling"] = (ScriptFunction.Ceiling, 1),
-        ["Math.Truncate"] = (ScriptFunction.Truncate, 1),
-        ["Math.Round"] = (ScriptFunction.Round, 1),
-        ["Math.Sign"] = (ScriptFunction.Sign, 1),
-        ["Math.Min"] = (ScriptFunction.Minimum, 2),
-        ["Math.Max"] = (ScriptFunction.Maximum, 2),
-        ["int.Parse"] = (ScriptFunction.ToInteger, 1),
-        ["long.Parse"] = (ScriptFunction.ToInteger, 1),
-        ["Convert.ToInt32"] = (ScriptFunction.ToInteger, 1),
-        ["Convert.ToInt64"] = (ScriptFunction.ToInteger, 1),
-        ["double.Parse"] = (ScriptFunction.ToNumberOrNull, 1),
-        ["decimal.Parse"] = (ScriptFunction.ToNumberOrNull, 1),
-        ["Convert.ToDouble"] = (ScriptFunction.ToNumberOrNull, 1),
-        ["Convert.ToDecimal"] = (ScriptFunction.ToNumberOrNull, 1),
-        ["Convert.ToString"] = (ScriptFunction.ToText, 1),
+        ["Math.Abs"] = (ScriptFunction.CSharpAbsolute, 1),
+        ["Math.Floor"] = (ScriptFunction.CSharpFloor, 1),
+        ["Math.Ceiling"] = (ScriptFunction.CSharpCeiling, 1),
+        ["Math.Truncate"] = (ScriptFunction.CSharpTruncate, 1),
+        ["Math.Sign"] = (ScriptFunction.CSharpSign, 1),
+        ["Math.Min"] = (ScriptFunction.CSharpMinimum, 2),
+        ["Math.Max"] = (ScriptFunction.CSharpMaximum, 2),
+        ["Math.Pow"] = (ScriptFunction.Power, 2),
+        ["Math.Sqrt"] = (ScriptFunction.SquareRoot, 1),
+        ["decimal.Round"] = (ScriptFunction.CSharpRound, 1),
+        ["decimal.Floor"] = (ScriptFunction.CSharpFloor, 1),
+        ["decimal.Ceiling"] = (ScriptFunction.CSharpCeiling, 1),
+        ["decimal.Truncate"] = (ScriptFunction.CSharpTruncate, 1),
+        ["int.Parse"] = (ScriptFunction.ParseInt, 1),
+        ["long.Parse"] = (ScriptFunction.ParseLong, 1),
+        ["double.Parse"] = (ScriptFunction.ParseDouble, 1),
+        ["decimal.Parse"] = (ScriptFunction.ParseDecimal, 1),
+        ["bool.Parse"] = (ScriptFunction.ParseBoolean, 1),
+        ["DateTime.Parse"] = (ScriptFunction.ParseDate, 1),
+        ["DateTimeOffset.Parse"] = (ScriptFunction.ParseDate, 1),
+        ["TimeSpan.Parse"] = (ScriptFunction.ParseSpan, 1),
+        ["Convert.ToInt32"] = (ScriptFunction.ConvertToInt, 1),
+        ["Convert.ToInt64"] = (ScriptFunction.ConvertToLong, 1),
+        ["Convert.ToDouble"] = (ScriptFunction.ConvertToDouble, 1),
+        ["Convert.ToDecimal"] = (ScriptFunction.ConvertToDecimal, 1),
+        ["Convert.ToBoolean"] = (ScriptFunction.ConvertToBoolean, 1),
+        ["Convert.ToDateTime"] = (ScriptFunction.ParseDate, 1),
+        ["Convert.ToString"] = (ScriptFunction.CSharpText, 1),
         ["string.Equals"] = (ScriptFunction.IsSame, 2),
         ["object.Equals"] = (ScriptFunction.IsSame, 2),
-        ["string.Concat"] = (ScriptFunction.Plus, 2),
+        ["string.IsNullOrEmpty"] = (ScriptFunction.IsNullOrEmpty, 1),
+        ["string.IsNullOrWhiteSpace"] = (ScriptFunction.IsNullOrWhiteSpace, 1),
+        ["string.CompareOrdinal"] = (ScriptFunction.CompareOrdinal, 2),
+    };
+
+    /// <summary>Names of types that the framework has beside the words of C#.</summary>
+    private static readonly Dictionary<string, string> Words = new(StringComparer.Ordinal)
+    {
+        ["String"] = "string",
+        ["Int32"] = "int",
+        ["Int64"] = "long",
+        ["Double"] = "double",
+        ["Decimal"] = "decimal",
+        ["Boolean"] = "bool",
+        ["Object"] = "object",
     };
 
     /// <summary>Whether a name is a type whose functions may be called.</summary>
-    public static bool IsCarrier(string name) => HasMethodsOfSequences(name) || name is "Math" or "string" or "String" or "int" or "long" or "double" or "decimal" or "object" or "Convert" or "DateTime" or "DateTimeOffset" or "Guid";
+    public static bool IsCarrier(string name) => HasMethodsOfSequences(name) || Words.ContainsKey(name) || LinqOption.IsType(name)
+        || name is "Math" or "string" or "int" or "long" or "double" or "decimal" or "float" or "bool" or "char" or "object" or "Convert" or "DateTime" or "DateTimeOffset" or "DateOnly" or "TimeOnly" or "TimeSpan"
+            or "DayOfWeek" or "Guid" or "Regex" or "Enum" or "Array" or "NoTracking";
 
     /// <summary>Whether a name is a type whose functions are the methods of the sequence that is their first argument.</summary>
     public static bool HasMethodsOfSequences(string name) => name is "Enumerable" or "DynamicEnumerable" or "Queryable";
 
     /// <summary>A call of a type's function.</summary>
     /// <exception cref="ScriptException">There is none that is understood.</exception>
-    public static Expression ToCall(string name, List<Expression> arguments, int position)
+    public static Expression ToCall(string type, string member, List<Expression> arguments, int position)
     {
-        string plain = name.StartsWith("String.", StringComparison.Ordinal) ? "string" + name["String".Length..] : name;
-        if (Functions.TryGetValue(plain, out var known) && known.Count == arguments.Count)
+        string name = $"{Words.GetValueOrDefault(type, type)}.{member}";
+        LinqOption.Take(arguments, "CultureInfo");
+        if (LinqOption.Take(arguments, "StringComparison") is { } comparison)
+        {
+            return (name, arguments.Count, comparison.Name) switch
+            {
+                ("string.Equals", 2, _) => new InvokeExpression(ScriptFunction.IsSameText, [.. arguments, comparison.ToText()], position),
+                ("string.Compare", 2, "Ordinal") => new InvokeExpression(ScriptFunction.CompareOrdinal, arguments, position),
+                _ => throw NotSupported(name, arguments.Count + 1, position),
+            };
+        }
+
+        if (Functions.TryGetValue(name, out var known) && known.Count == arguments.Count)
         {
             return new InvokeExpression(known.Function, arguments, position);
         }
 
-        return (plain, arguments.Count) switch
+        return (name, arguments) switch
         {
-            ("string.IsNullOrEmpty", 1) => new UnaryExpression(Opcode.Not, arguments[0], position),
-            ("string.IsNullOrWhiteSpace", 1) => new UnaryExpression(Opcode.Not, new InvokeExpression(ScriptFunction.Trim, arguments, position), position),
-            ("string.Join", 2) => new InvokeExpression(ScriptFunction.Join, [arguments[1], arguments[0]], position),
-            _ => throw TokenCursor.NotSupported($"'{name}' with {(arguments.Count == 1 ? "one argument" : $"{arguments.Count} arguments")}", position),
+            ("Math.Round" or "decimal.Round", { Count: >= 1 and <= 3 }) => ToRound(arguments, position),
+            ("string.Join", [var separator, var only]) => new InvokeExpression(ScriptFunction.JoinWith, [separator, only], position),
+            ("string.Join", [var separator, _, _, ..]) => new InvokeExpression(ScriptFunction.JoinWith, [separator, new ArrayLiteral([.. arguments.Skip(1)], position)], position),
+            ("string.Concat", [var only]) => new InvokeExpression(ScriptFunction.JoinAll, [only], position),
+            ("string.Concat", [_, _, ..]) => new InvokeExpression(ScriptFunction.JoinAll, [new ArrayLiteral(arguments, position)], position),
+            ("string.Format", [var format, ArrayLiteral values]) => new InvokeExpression(ScriptFunction.FormatText, [format, values], position),
+            ("string.Format", [var format, ..]) => new InvokeExpression(ScriptFunction.FormatText, [format, new ArrayLiteral([.. arguments.Skip(1)], position)], position),
+            ("TimeSpan.FromDays" or "TimeSpan.FromHours" or "TimeSpan.FromMinutes" or "TimeSpan.FromSeconds" or "TimeSpan.FromMilliseconds" or "TimeSpan.FromTicks", [var count]) =>
+                new InvokeExpression(ScriptFunction.SpanFrom, [count, new TextLiteral(member["From".Length..], position)], position),
+            _ => throw NotSupported(name, arguments.Count, position),
         };
     }
 
     /// <summary>A value of a type.</summary>
     /// <exception cref="ScriptException">There is none that is understood.</exception>
-    public static Expression ToValue(string name, int position) => name is "string.Empty" or "String.Empty"
-        ? new TextLiteral("", position)
-        : throw TokenCursor.NotSupported($"'{name}'", position);
+    public static Expression ToValue(string type, string member, int position)
+    {
+        if (LinqOption.IsType(type))
+        {
+            return LinqOption.Of(type, member, position);
+        }
+
+        return ($"{Words.GetValueOrDefault(type, type)}.{member}") switch
+        {
+            "string.Empty" => new TextLiteral("", position),
+            "Guid.Empty" => new TextLiteral(Guid.Empty.ToString(), position),
+            "int.MaxValue" => Whole(int.MaxValue, position),
+            "int.MinValue" => Whole(int.MinValue, position),
+            "long.MaxValue" => Whole(long.MaxValue, position),
+            "long.MinValue" => Whole(long.MinValue, position),
+            "DateTime.MinValue" => new InvokeExpression(ScriptFunction.NewDate, [Whole(0, position)], position),
+            "DateTime.MaxValue" => new InvokeExpression(ScriptFunction.NewDate, [Whole(DateTime.MaxValue.Ticks, position)], position),
+            "DateTime.UnixEpoch" => new InvokeExpression(ScriptFunction.NewDate, [Whole(DateTime.UnixEpoch.Ticks, position), new TextLiteral("Utc", position)], position),
+            "TimeSpan.Zero" => new InvokeExpression(ScriptFunction.NewSpan, [Whole(0, position)], position),
+            _ when type is "DayOfWeek" && Enum.TryParse<DayOfWeek>(member, out _) => new TextLiteral(member, position),
+            _ => throw TokenCursor.NotSupported($"'{type}.{member}'", position),
+        };
+    }
+
+    /// <summary>A new value of a type.</summary>
+    /// <exception cref="ScriptException">There is none that is understood.</exception>
+    public static Expression ToNew(string type, List<Expression> arguments, int position)
+    {
+        var kind = LinqOption.Take(arguments, "DateTimeKind");
+        var function = (type, arguments.Count) switch
+        {
+            ("DateTime", 1 or 3 or 6 or 7) => ScriptFunction.NewDate,
+            ("DateOnly", 3) when kind is null => ScriptFunction.NewDay,
+            ("TimeSpan", 1 or 3 or 4 or 5) when kind is null => ScriptFunction.NewSpan,
+            _ => throw TokenCursor.NotSupported($"'new {type}' with {Count(arguments.Count)}", position),
+        };
+        return new InvokeExpression(function, kind is null ? arguments : [.. arguments, kind.ToText()], position);
+    }
 
     /// <summary>A call of a function that indexes have.</summary>
     /// <exception cref="ScriptException">There is none that is understood.</exception>
@@ -70,4 +150,18 @@ internal static class LinqStatics
         ("Id", 1) => new InvokeExpression(ScriptFunction.Id, arguments, name.Position),
         _ => throw TokenCursor.NotSupported($"the function '{name.Text}'", name.Position),
     };
+
+    /// <summary>A whole number.</summary>
+    public static NumberLiteral Whole(long value, int position) => new(value, position) { IsCSharp = true, Whole = value };
+
+    /// <summary>What a refusal says of arguments.</summary>
+    public static string Count(int arguments) => arguments == 1 ? "one argument" : $"{arguments} arguments";
+
+    private static InvokeExpression ToRound(List<Expression> arguments, int position)
+    {
+        var rounding = LinqOption.Take(arguments, "MidpointRounding");
+        return new InvokeExpression(ScriptFunction.CSharpRound, rounding is null ? arguments : [.. arguments, rounding.ToText()], position);
+    }
+
+    private static ScriptException NotSupported(string name, int arguments, int position) => TokenCursor.NotSupported($"'{name}' with {Count(arguments)}", position);
 }

@@ -24,6 +24,7 @@ internal sealed class PlainReduce
     private readonly PlainRow? _compositeKey;
     private readonly NamedMembers _summed;
     private readonly (byte[] Head, byte[] KeyMember, int Sum)[] _members;
+    private readonly bool _isCSharp;
 
     /// <summary>A reduce.</summary>
     /// <param name="keyNames">What the key speaks of.</param>
@@ -31,8 +32,10 @@ internal sealed class PlainReduce
     /// <param name="compositeKey">The same, where it is an object.</param>
     /// <param name="summed">The members of rows that are added up.</param>
     /// <param name="members">The members of the row: of the key all, or the member <c>KeyMember</c>, where <c>Sum</c> is negative; else which sum.</param>
-    public PlainReduce(NamedMembers keyNames, PlainValue? key, PlainRow? compositeKey, NamedMembers summed, IEnumerable<(string Name, string KeyMember, int Sum)> members)
+    /// <param name="isCSharp">Whether a sum of doubles is written as one.</param>
+    public PlainReduce(NamedMembers keyNames, PlainValue? key, PlainRow? compositeKey, NamedMembers summed, IEnumerable<(string Name, string KeyMember, int Sum)> members, bool isCSharp)
     {
+        _isCSharp = isCSharp;
         (_keyNames, _key, _compositeKey, _summed) = (keyNames, key, compositeKey, summed);
         _members = [.. members.Select(static member => (Encoding.UTF8.GetBytes($"\"{member.Name}\":"), Encoding.UTF8.GetBytes(member.KeyMember), member.Sum))];
     }
@@ -71,8 +74,8 @@ internal sealed class PlainReduce
     /// <returns>False where only the machine knows; nothing is written then.</returns>
     public bool TryReduce(in ReduceRows rows, ReadOnlySpan<byte> key, IBufferWriter<byte> reduced)
     {
-        Span<double> sums = stackalloc double[MostSums];
-        sums = sums[.._summed.Count];
+        Span<PlainSum> room = stackalloc PlainSum[MostSums];
+        var sums = room[.._summed.Count];
         sums.Clear();
         for (int i = 0; i < rows.Count; i++)
         {
@@ -82,9 +85,9 @@ internal sealed class PlainReduce
             }
         }
 
-        foreach (double sum in sums)
+        foreach (ref var sum in sums)
         {
-            if (!double.IsFinite(sum))
+            if (!sum.IsFinite)
             {
                 return false;
             }
@@ -94,7 +97,7 @@ internal sealed class PlainReduce
         long mostLength = 2;
         foreach (var (head, name, sum) in _members)
         {
-            mostLength += head.Length + 1 + (sum >= 0 ? NumberText.MostBytes : key.Length);
+            mostLength += head.Length + 1 + (sum >= 0 ? PlainSum.MostBytes : key.Length);
             if (mostLength > MostBytes)
             {
                 return false;
@@ -110,7 +113,7 @@ internal sealed class PlainReduce
         return true;
     }
 
-    private bool TryAdd(ReadOnlySpan<byte> members, Span<double> sums)
+    private bool TryAdd(ReadOnlySpan<byte> members, Span<PlainSum> sums)
     {
         Span<Range> places = stackalloc Range[MostSums];
         var found = places[..sums.Length];
@@ -121,18 +124,16 @@ internal sealed class PlainReduce
 
         for (int i = 0; i < sums.Length; i++)
         {
-            if (!PlainNumber.TryParse(members[found[i]], out double number))
+            if (!(_isCSharp ? sums[i].TryAddAsCSharp(members[found[i]]) : sums[i].TryAdd(members[found[i]])))
             {
                 return false;
             }
-
-            sums[i] += number;
         }
 
         return true;
     }
 
-    private void Write(ReadOnlySpan<byte> key, ReadOnlySpan<double> sums, IBufferWriter<byte> reduced)
+    private void Write(ReadOnlySpan<byte> key, ReadOnlySpan<PlainSum> sums, IBufferWriter<byte> reduced)
     {
         bool isFirst = true;
         foreach (var (head, name, sum) in _members)
@@ -142,7 +143,7 @@ internal sealed class PlainReduce
             isFirst = false;
             if (sum >= 0)
             {
-                reduced.Advance(NumberText.Format(sums[sum], reduced.GetSpan(NumberText.MostBytes)));
+                reduced.Advance(sums[sum].Write(reduced.GetSpan(PlainSum.MostBytes), _isCSharp));
             }
             else if (name.Length == 0)
             {

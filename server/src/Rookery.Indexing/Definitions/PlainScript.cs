@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text;
 using Rookery.Documents.Json;
 using Rookery.Documents.Scripting;
@@ -17,6 +18,7 @@ internal sealed class PlainScript
     private readonly Dictionary<string, Expression> variables = new(StringComparer.Ordinal);
     private readonly HashSet<string> used = new(StringComparer.Ordinal);
     private readonly List<string> names = [];
+    private bool isCSharp;
     private int lookups;
     private int constants;
 
@@ -47,7 +49,7 @@ internal sealed class PlainScript
 
         var script = new PlainScript(row.Parameter);
         var members = script.Returned(row.Statements) is { } value ? script.ToSums(value) : null;
-        return members is not null && script.IsWhole ? new PlainReduce(new NamedMembers(keys.names), single, composite, new NamedMembers(script.names), members) : null;
+        return members is not null && script.IsWhole ? new PlainReduce(new NamedMembers(keys.names), single, composite, new NamedMembers(script.names), members, script.isCSharp) : null;
     }
 
     /// <summary>Whether nothing was left out: a variable that the value does not use may load a document. Its variables are only known to be plain when they were used.</summary>
@@ -111,6 +113,7 @@ internal sealed class PlainScript
             }
             else if (SummedBy(value) is { } summed)
             {
+                isCSharp |= value is InvokeExpression;
                 members.Add((member.Name!, "", NumberOf(summed)));
             }
             else
@@ -131,6 +134,9 @@ internal sealed class PlainScript
     {
         switch (Resolve(expression))
         {
+            case NumberLiteral { IsCSharp: true } number:
+                string digits = number.Whole?.ToString(CultureInfo.InvariantCulture) ?? NumberText.Format(number.Value);
+                return new PlainValue.Constant(Encoding.UTF8.GetBytes(number.Whole is null && digits.AsSpan().IndexOfAny('.', 'e') < 0 ? digits + ".0" : digits));
             case NumberLiteral number when double.IsFinite(number.Value):
                 return new PlainValue.Constant(Encoding.UTF8.GetBytes(NumberText.Format(number.Value)));
             case TextLiteral text when !text.Text.Any(char.IsSurrogate) && (constants += text.Text.Length) <= MostConstants:
@@ -163,15 +169,23 @@ internal sealed class PlainScript
             return new PlainValue.Member(NumberOf(root), [], expression is InvokeExpression && root is "Id");
         }
 
-        return expression is MemberExpression { Name: not "length" } below && IsPlainName(below.Name) && ToMember(Resolve(below.Target)) is { IsId: false } member
-            ? member with { Below = [.. member.Below, Encoding.UTF8.GetBytes(below.Name)] }
-            : null;
+        return expression switch
+        {
+            MemberExpression { Name: not "length" } below when IsPlainName(below.Name) && ToMember(Resolve(below.Target)) is { IsId: false } member
+                => member with { Below = [.. member.Below, Encoding.UTF8.GetBytes(below.Name)] },
+            InvokeExpression { Function: ScriptFunction.Property, Arguments: [var target, TextLiteral { Text: not ("Id" or "Value" or "HasValue") } name] }
+                when IsPlainName(name.Text) && ToMember(Resolve(target)) is { IsId: false } member
+                => member with { Below = [.. member.Below, Encoding.UTF8.GetBytes(name.Text)], IsCSharp = true },
+            _ => null,
+        };
     }
 
     /// <summary>The name of the group's key that is meant: all of it is an empty one. Null where it is no key.</summary>
     private string? KeyMemberOf(Expression expression) =>
         IsOfGroup(expression, "key") ? ""
         : expression is MemberExpression { Name: not ("" or "length") } member && IsPlainName(member.Name) && IsOfGroup(Resolve(member.Target), "key") ? member.Name
+        : expression is InvokeExpression { Function: ScriptFunction.Property, Arguments: [var target, TextLiteral { Text: not ("" or "Id" or "Value" or "HasValue") and var name }] }
+            && IsPlainName(name) && IsOfGroup(Resolve(target), "key") ? name
         : null;
 
     /// <summary>The member of rows that an expression adds up; null where it does something else.</summary>
@@ -196,7 +210,7 @@ internal sealed class PlainScript
     private static string? PropertyOf(Expression expression, Func<Expression, bool> isObject) => expression switch
     {
         MemberExpression { Name: not "@metadata" } member when isObject(member.Target) && IsPlainName(member.Name) => member.Name,
-        InvokeExpression { Function: ScriptFunction.Property, Arguments: [var target, TextLiteral { Text: var name }] } when isObject(target) => name,
+        InvokeExpression { Function: ScriptFunction.Property, Arguments: [var target, TextLiteral { Text: not "@metadata" and var name }] } when isObject(target) && IsPlainName(name) => name,
         _ => null,
     };
 

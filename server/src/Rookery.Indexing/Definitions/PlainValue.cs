@@ -32,12 +32,20 @@ internal abstract record PlainValue
     /// <param name="IsId">Whether it is a document's id where there is no such member.</param>
     internal sealed record Member(int Root, byte[][] Below, bool IsId) : PlainValue
     {
+        /// <summary>Whether a member of what is no object may be one that C# has, or fail.</summary>
+        public bool IsCSharp { get; init; }
+
         /// <inheritdoc/>
         public override bool TryRead(ReadOnlySpan<byte> members, scoped ReadOnlySpan<Range> found, out ReadOnlySpan<byte> json)
         {
             json = members[found[Root]];
             foreach (byte[] name in Below)
             {
+                if (IsCSharp && !json.IsEmpty && json[0] is not ((byte)'{' or (byte)'n'))
+                {
+                    return false;
+                }
+
                 json = !json.IsEmpty && json[0] == (byte)'{' && StoredJson.TryFindMember(json, 0, name, out _, out int at) ? json[at..StoredJson.SkipValue(json, at)] : default;
             }
 

@@ -117,7 +117,7 @@ internal sealed class ReduceResult
                 break;
 
             // One of the rows: a group has at least one.
-            case InvokeExpression { Function: ScriptFunction.First or ScriptFunction.Last, Arguments: [CallExpression { Callee: MemberExpression { Name: "map", Target: var rows }, Arguments: [LambdaExpression { Value: { } row }] }] }
+            case InvokeExpression { Function: >= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing, Arguments: [CallExpression { Callee: MemberExpression { Name: "map", Target: var rows }, Arguments: [LambdaExpression { Value: { } row }] }] }
                 when IsRows(rows):
                 RequireObject(row);
                 break;

@@ -131,6 +131,12 @@ internal sealed class ResultFields
             case NameExpression name when values.TryGetValue(name.Name, out var known):
                 AddAll(known);
                 break;
+            case InvokeExpression { Function: ScriptFunction.SortedByKeys, Arguments: [CallExpression { Callee: MemberExpression source }, ..] }:
+                Add(source.Target);
+                break;
+            case InvokeExpression { Function: ScriptFunction.CSharpConcat or ScriptFunction.Union or ScriptFunction.WithElement } both:
+                AddAll(both.Arguments);
+                break;
             case CallExpression { Callee: MemberExpression { Name: "map" or "flatMap" }, Arguments: [LambdaExpression callback] }:
                 AddAll(callback.Value is { } value ? [value] : Collect(callback.Body!.Statements));
                 break;
@@ -140,7 +146,10 @@ internal sealed class ResultFields
             case CallExpression { Callee: MemberExpression { Name: "concat" } method } call:
                 AddAll([method.Target, .. call.Arguments]);
                 break;
-            case InvokeExpression { Function: ScriptFunction.Distinct or ScriptFunction.Slice or ScriptFunction.First or ScriptFunction.Last } call:
+            case InvokeExpression
+            {
+                Function: ScriptFunction.Distinct or ScriptFunction.ToSequence or ScriptFunction.CSharpSkip or ScriptFunction.CSharpTake or ScriptFunction.CSharpReverse or (>= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing),
+            } call:
                 Add(call.Arguments[0]);
                 break;
             default:

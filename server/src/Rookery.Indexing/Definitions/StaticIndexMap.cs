@@ -39,7 +39,7 @@ internal sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     /// <inheritdoc/>
     public IReadOnlyList<string> LoadedCollections => Definition.LoadedCollections;
 
-    /// <summary>2: reduce keys have one form, and documents that are loaded from collections that the map does not name are followed.</summary>
+    /// <summary>2: reduce keys have one form, values of C# are those of its types, and documents that are loaded from collections that the map does not name are followed.</summary>
     public int ContentVersion => 2;
 
     /// <inheritdoc/>

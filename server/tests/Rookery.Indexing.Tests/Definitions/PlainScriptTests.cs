@@ -158,8 +158,19 @@ public sealed class PlainScriptTests
         }
 
         var output = new ArrayBufferWriter<byte>();
-        reduce(new ReduceRows(page, 0, rows.Length), output);
-        page.Release();
+        try
+        {
+            reduce(new ReduceRows(page, 0, rows.Length), output);
+        }
+        catch (ReduceException failed)
+        {
+            return failed.Message;
+        }
+        finally
+        {
+            page.Release();
+        }
+
         return Encoding.UTF8.GetString(output.WrittenSpan);
     }
 

@@ -1,0 +1,268 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Documents.Json;
+
+namespace Rookery.Documents.Scripting;
+
+/// <content>C# in the indexes of RavenDB: its operators. Of nothing, arithmetic is nothing and a comparison false; what C# cannot do with two values fails.</content>
+public sealed partial class ScriptInterpreter
+{
+    private ScriptValue InvokeAsCSharp(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
+    {
+        try
+        {
+            return function switch
+            {
+                ScriptFunction.Count => ScriptValue.OfWhole(arguments[0].IsText ? LengthOf(heap.Plain(arguments[0])) : heap.Count(ToSequence(arguments[0]))),
+                < ScriptFunction.Property => Aggregate(function, ToSequence(arguments[0])),
+                < ScriptFunction.Negated => Operate(function, arguments[0], arguments[1]),
+                < ScriptFunction.CSharpRound => Convert(function, arguments[0], arguments[1..]),
+                < ScriptFunction.CSharpToLower => CalculateAsCSharp(function, arguments),
+                < ScriptFunction.NewDate => InvokeOnCSharpText(function, arguments),
+                < ScriptFunction.ToSequence => InvokeOnDate(function, arguments),
+                _ => InvokeOnSequence(function, arguments),
+            };
+        }
+        catch (DivideByZeroException)
+        {
+            throw new ScriptFailure("the script divides by zero");
+        }
+        catch (OverflowException)
+        {
+            throw new ScriptFailure("a number or time span is larger than its type allows");
+        }
+        catch (Exception wrong) when (wrong is ArgumentException or FormatException)
+        {
+            throw new ScriptFailure("the script gives a function of C# a value that it does not take");
+        }
+    }
+
+    private ScriptValue Operate(ScriptFunction function, ScriptValue first, ScriptValue second)
+    {
+        switch (function)
+        {
+            case ScriptFunction.Property:
+                return GetProperty(first, second);
+            case ScriptFunction.IsSame:
+                return ScriptValue.Of(IsSame(first, second));
+            case ScriptFunction.Plus when (first.IsText || second.IsText) && !(Temporal(second).Kind == ValueKind.Span && Temporal(first).IsTemporal):
+                return JoinAsCSharp(first, second);
+            case ScriptFunction.IsLess or ScriptFunction.IsLessOrEqual or ScriptFunction.IsGreater or ScriptFunction.IsGreaterOrEqual:
+                return ScriptValue.Of(!first.IsNothing && !second.IsNothing && IsInOrder(function, Compare(first, second)));
+        }
+
+        if (first.IsNothing || second.IsNothing)
+        {
+            return ScriptValue.Null;
+        }
+
+        if (first.IsNumber && second.IsNumber)
+        {
+            return Value(first.Kind == ValueKind.Decimal || second.Kind == ValueKind.Decimal
+                ? CSharpNumber.Calculate(function, new CSharpNumber(DecimalOf(first)), new CSharpNumber(DecimalOf(second)))
+                : CSharpNumber.Calculate(function, NumeralOf(first), NumeralOf(second)));
+        }
+
+        return OperateOnDates(function, Temporal(first), Temporal(second));
+    }
+
+    private static bool IsInOrder(ScriptFunction function, int? order) => order is { } known && function switch
+    {
+        ScriptFunction.IsLess => known < 0,
+        ScriptFunction.IsLessOrEqual => known <= 0,
+        ScriptFunction.IsGreater => known > 0,
+        _ => known >= 0,
+    };
+
+    /// <summary>The order of two values of one type; null where a number is NaN.</summary>
+    private int? Compare(ScriptValue left, ScriptValue right)
+    {
+        if (left.IsNumber && right.IsNumber)
+        {
+            return left.Kind == ValueKind.Decimal || right.Kind == ValueKind.Decimal
+                ? DecimalOf(left).CompareTo(DecimalOf(right))
+                : CSharpNumber.Compare(NumeralOf(left), NumeralOf(right));
+        }
+
+        var (first, second) = (Temporal(left), Temporal(right));
+        return first.Kind == ValueKind.Span && second.Kind == ValueKind.Span ? first.Whole.CompareTo(second.Whole)
+            : TryGetDate(first, out var date) && TryGetDate(second, out var other) ? date.Moment.CompareTo(other.Moment)
+            : left.IsText && right.IsText ? CompareTexts(left, right)
+            : throw new ScriptFailure($"the script compares {NameOf(left)} with {NameOf(right)}");
+    }
+
+    /// <summary><c>==</c>: numbers and dates by what they are, objects and arrays by their members.</summary>
+    private bool IsSame(ScriptValue left, ScriptValue right) => IsSame(left, right, 0);
+
+    private bool IsSame(ScriptValue left, ScriptValue right, int level)
+    {
+        heap.Spend(1);
+        if (left.IsNothing || right.IsNothing)
+        {
+            return left.IsNothing && right.IsNothing;
+        }
+
+        if (left.IsNumber && right.IsNumber)
+        {
+            return Compare(left, right) == 0;
+        }
+
+        if (left.IsText && right.IsText && AreEqual(left, right))
+        {
+            return true;
+        }
+
+        if ((left.IsText || left.IsTemporal) && (right.IsText || right.IsTemporal))
+        {
+            var (first, second) = (Temporal(left), Temporal(right));
+            return (first.Kind == ValueKind.Span && second.Kind == ValueKind.Span && first.Whole == second.Whole)
+                || (TryGetDate(first, out var date) && TryGetDate(second, out var other) && date.Moment == other.Moment);
+        }
+
+        return left.Kind == right.Kind && (!left.IsContainer || left.Start == right.Start || HaveSameMembers(left, right, level + 1));
+    }
+
+    private bool HaveSameMembers(ScriptValue left, ScriptValue right, int level)
+    {
+        int count = heap.Count(left);
+        if (count != heap.Count(right) || level > DocumentLimits.MaxDepth)
+        {
+            return false;
+        }
+
+        for (int index = 0; index < count; index++)
+        {
+            int other = left.Kind == ValueKind.Array ? index : heap.Find(right, heap.Span(heap.Plain(heap.Name(left, index))));
+            if (other < 0 || !(left.Kind == ValueKind.Array ? IsSame(heap.Element(left, index), heap.Element(right, other), level) : IsSame(heap.Member(left, index), heap.Member(right, other), level)))
+            {
+                return false;
+            }
+        }
+
+        return true;
+    }
+
+    private ScriptValue JoinAsCSharp(ScriptValue left, ScriptValue right)
+    {
+        if (left.Kind == ValueKind.Text && left.Start + left.Length == heap.Length)
+        {
+            AddCSharpText(right);
+            return heap.TextFrom(left.Start);
+        }
+
+        int start = heap.Length;
+        AddCSharpText(left);
+        AddCSharpText(right);
+        return heap.TextFrom(start);
+    }
+
+    /// <summary>Adds what <c>ToString()</c> of a value says in the invariant culture; of nothing nothing.</summary>
+    private void AddCSharpText(ScriptValue value)
+    {
+        switch (value.Kind)
+        {
+            case ValueKind.Undefined or ValueKind.Null:
+                break;
+            case ValueKind.True:
+                heap.Add("True"u8);
+                break;
+            case ValueKind.False:
+                heap.Add("False"u8);
+                break;
+            case ValueKind.Text or ValueKind.EscapedText:
+                AddText(value, 0);
+                break;
+            case ValueKind.Decimal:
+                heap.AddCopy(value.Start, value.Length);
+                break;
+            case ValueKind.Date or ValueKind.OffsetDate:
+                Add(DateOf(value).Format(null));
+                break;
+            case ValueKind.Span:
+                Add(TimeSpan.FromTicks(value.Whole).ToString("c", CultureInfo.InvariantCulture));
+                break;
+            case var _ when value.IsNumber:
+                var number = NumeralOf(value);
+                Add(number.Type == CSharpNumberType.Whole ? number.Whole.ToString(CultureInfo.InvariantCulture) : number.Real.ToString(CultureInfo.InvariantCulture));
+                break;
+            default:
+                throw new ScriptFailure($"the script makes a text of {NameOf(value)}");
+        }
+    }
+
+    private void Add(string text)
+    {
+        var room = heap.Reserve(Encoding.UTF8.GetMaxByteCount(text.Length));
+        heap.Advance(Encoding.UTF8.GetBytes(text, room));
+    }
+
+    private ScriptValue NewText(string text)
+    {
+        heap.SpendOnBytes(text.Length);
+        int start = heap.Length;
+        Add(text);
+        return heap.TextFrom(start);
+    }
+
+    private ScriptValue CSharpTextOf(ScriptValue value)
+    {
+        if (value.IsText)
+        {
+            return heap.Plain(value);
+        }
+
+        int start = heap.Length;
+        AddCSharpText(value);
+        return heap.TextFrom(start);
+    }
+
+    /// <summary>Writes a value of C# as JSON.</summary>
+    private void WriteCSharp(ScriptValue value)
+    {
+        Span<byte> room = stackalloc byte[CSharpDate.MostBytes];
+        switch (value.Kind)
+        {
+            case ValueKind.Whole:
+                value.Whole.TryFormat(room, out int length, default, CultureInfo.InvariantCulture);
+                Write(room[..length]);
+                break;
+            case ValueKind.Real when !double.IsFinite(value.Double):
+                throw new ScriptFailure($"a number is {value.Double.ToString(CultureInfo.InvariantCulture)}, which JSON does not have");
+            case ValueKind.Real:
+                length = NumberText.Format(value.Double, room);
+                Write(room[..length]);
+                Write(room[..length].IndexOfAny((byte)'.', (byte)'e') < 0 ? ".0"u8 : default);
+                break;
+            case ValueKind.Decimal:
+                Write(heap.Span(value));
+                break;
+            default:
+                Write("\""u8);
+                if (value.Kind == ValueKind.Span)
+                {
+                    TimeSpan.FromTicks(value.Whole).TryFormat(room, out length, "c", CultureInfo.InvariantCulture);
+                }
+                else
+                {
+                    length = DateOf(value).Write(room);
+                }
+
+                Write(room[..length]);
+                Write("\""u8);
+                break;
+        }
+    }
+
+    /// <summary>What a failure calls a value.</summary>
+    private static string NameOf(ScriptValue value) => value.Kind switch
+    {
+        ValueKind.Undefined or ValueKind.Null => "null",
+        ValueKind.True or ValueKind.False => "a bool",
+        ValueKind.Text or ValueKind.EscapedText => "a string",
+        ValueKind.Array => "an array",
+        ValueKind.Object => "an object",
+        ValueKind.Date or ValueKind.OffsetDate => "a date",
+        ValueKind.Span => "a time span",
+        _ => "a number",
+    };
+}

@@ -1,0 +1,81 @@
+namespace Rookery.Documents.Scripting;
+
+/// <content>Members of values of C#. An object's own comes first, and one that it lacks is undefined, as data may lack it; a member that a value of another kind has not fails.</content>
+public sealed partial class ScriptInterpreter
+{
+    private ScriptValue GetProperty(ScriptValue target, ScriptValue name)
+    {
+        var text = heap.Span(name);
+        if (target.Kind == ValueKind.Object)
+        {
+            bool isId = text.SequenceEqual("Id"u8) && heap.Find(target, text) < 0;
+            return isId ? IdOf(target) : GetMember(target, name);
+        }
+
+        if (text.SequenceEqual("HasValue"u8))
+        {
+            return ScriptValue.Of(!target.IsNothing);
+        }
+
+        if (target.IsNothing || text.SequenceEqual("Value"u8))
+        {
+            return target.IsNothing ? ScriptValue.Undefined : target;
+        }
+
+        if (text.SequenceEqual("Length"u8) || text.SequenceEqual("Count"u8))
+        {
+            return target.Kind == ValueKind.Array ? ScriptValue.OfWhole(heap.Count(target))
+                : target.IsText && text[0] == (byte)'L' ? ScriptValue.OfWhole(LengthOf(heap.Plain(target)))
+                : throw HasNoMember(target, name);
+        }
+
+        var timely = Temporal(target);
+        var part = TryGetDate(timely, out var date) ? PartOfDate(date, heap.Span(name)) : timely.Kind == ValueKind.Span ? PartOfSpan(TimeSpan.FromTicks(timely.Whole), heap.Span(name)) : ScriptValue.Undefined;
+        return part.Kind == ValueKind.Undefined ? throw HasNoMember(target, name) : part;
+    }
+
+    /// <summary><c>Count</c>, <c>Keys</c> and <c>Values</c>, which objects have as dictionaries.</summary>
+    private ScriptValue GetPropertyOfDictionary(ScriptValue target, ScriptValue name)
+    {
+        if (target.Kind != ValueKind.Object || heap.Find(target, heap.Span(name)) >= 0)
+        {
+            return GetProperty(target, name);
+        }
+
+        return heap.Span(name)[0] switch
+        {
+            (byte)'C' => ScriptValue.OfWhole(heap.Count(target)),
+            (byte)'K' => MembersOf(ScriptFunction.Keys, target),
+            _ => MembersOf(ScriptFunction.Values, target),
+        };
+    }
+
+    /// <summary><c>a[b]</c>: an element, a character, or what a dictionary holds under a key.</summary>
+    private ScriptValue ElementAt(ScriptValue target, ScriptValue key, bool isRequired)
+    {
+        if (target.IsNothing || key.IsNothing)
+        {
+            return ScriptValue.Undefined;
+        }
+
+        if (target.Kind == ValueKind.Object && key.IsText)
+        {
+            return GetMember(target, heap.Plain(key));
+        }
+
+        if (!key.IsNumber || NumeralOf(key) is not { Type: CSharpNumberType.Whole } index || !(target.IsText || target.Kind == ValueKind.Array))
+        {
+            throw new ScriptFailure($"the script asks {NameOf(target)} for what stands at {NameOf(key)}");
+        }
+
+        int count = target.IsText ? LengthOf(heap.Plain(target)) : heap.Count(target);
+        if (index.Whole < 0 || index.Whole >= count)
+        {
+            return isRequired ? throw new ScriptFailure($"the script asks {NameOf(target)} of {count} for the element at {index.Whole}") : ScriptValue.Null;
+        }
+
+        return target.IsText ? Part(heap.Plain(target), (int)index.Whole, (int)index.Whole + 1) : heap.Element(target, (int)index.Whole);
+    }
+
+    private ScriptFailure HasNoMember(ScriptValue target, ScriptValue name) => new($"the script asks {NameOf(target)} for its member '{Shown(name)}', which it has not");
+}

@@ -1,0 +1,253 @@
+using System.Runtime.InteropServices;
+using Rookery.Disk;
+
+namespace Rookery.Documents.Scripting;
+
+/// <content>Sequences of C#. Nothing is one without elements; an object is one of its members, as dictionaries are.</content>
+public sealed partial class ScriptInterpreter
+{
+    private ScriptValue ToSequence(ScriptValue value)
+    {
+        if (value.Kind != ValueKind.Object)
+        {
+            return value.Kind == ValueKind.Array ? value : value.IsNothing ? heap.NewArray() : throw new ScriptFailure($"the script walks over {NameOf(value)}");
+        }
+
+        var entries = heap.NewArray();
+        var (key, content) = (heap.NewText("Key"u8), heap.NewText("Value"u8));
+        int count = heap.Count(value);
+        for (int index = 0; index < count; index++)
+        {
+            heap.Spend(1);
+            var entry = heap.NewObject();
+            heap.Set(entry, key, heap.Name(value, index));
+            heap.Set(entry, content, heap.Member(value, index));
+            heap.Append(entries, entry);
+        }
+
+        return entries;
+    }
+
+    private ScriptValue InvokeOnSequence(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
+    {
+        var first = arguments[0];
+        switch (function)
+        {
+            case ScriptFunction.ToSequence:
+                return ToSequence(first);
+            case ScriptFunction.PropertyOfDictionary:
+                return GetPropertyOfDictionary(first, arguments[1]);
+            case ScriptFunction.ElementAt or ScriptFunction.ElementAtOrNothing:
+                return ElementAt(first, arguments[1], function == ScriptFunction.ElementAt);
+            case ScriptFunction.ContainsKey:
+                return ScriptValue.Of(first.Kind == ValueKind.Object && heap.Find(first, heap.Span(TextOf(arguments[1], function))) >= 0);
+        }
+
+        var sequence = ToSequence(first);
+        int count = heap.Count(sequence);
+        heap.Spend(1);
+        switch (function)
+        {
+            case ScriptFunction.CSharpSkip or ScriptFunction.CSharpTake:
+                long asked = Required(arguments[1], "an index").Cut;
+                int kept = (int)Math.Clamp(asked, 0, count);
+                return function == ScriptFunction.CSharpSkip ? Copy(sequence, kept, count - kept) : Copy(sequence, 0, kept);
+            case ScriptFunction.CSharpReverse:
+                var reversed = Copy(sequence, 0, count);
+                heap.Elements(reversed).Reverse();
+                return reversed;
+            case ScriptFunction.CSharpConcat:
+                var joined = Copy(sequence, 0, count);
+                AppendAll(joined, ToSequence(arguments[1]));
+                return joined;
+            case ScriptFunction.WithElement:
+                joined = Copy(sequence, 0, count);
+                heap.Append(joined, arguments[1]);
+                return joined;
+            case ScriptFunction.Union or ScriptFunction.Intersect or ScriptFunction.Except:
+                return Combine(function, sequence, ToSequence(arguments[1]));
+            case ScriptFunction.FirstOf or ScriptFunction.LastOf or ScriptFunction.OnlyOf:
+                return count == 0 ? throw new ScriptFailure("the script takes an element of a sequence that has none") : Picked(function, sequence, count);
+            case ScriptFunction.FirstOrNothing or ScriptFunction.LastOrNothing or ScriptFunction.OnlyOrNothing:
+                return count == 0 ? ScriptValue.Null : Picked(function, sequence, count);
+            case ScriptFunction.OrNothing when count == 0:
+                var single = heap.NewArray();
+                heap.Append(single, arguments.Length > 1 ? arguments[1] : ScriptValue.Null);
+                return single;
+            case ScriptFunction.OrNothing:
+                return sequence;
+            case ScriptFunction.IsSameSequence:
+                var other = ToSequence(arguments[1]);
+                return ScriptValue.Of(HaveSameMembers(sequence, other, 0));
+            case ScriptFunction.SortedByKeys:
+                return SortByKeys(sequence, count, arguments[1]);
+            default:
+                throw ScriptProgram.Broken();
+        }
+    }
+
+    private ScriptValue Aggregate(ScriptFunction function, ScriptValue sequence)
+    {
+        int count = heap.Count(sequence);
+        heap.Spend(1 + count);
+        switch (function)
+        {
+            case ScriptFunction.Distinct:
+                return AddNew(heap.NewArray(), sequence);
+            case ScriptFunction.Sum or ScriptFunction.Average:
+                return Sum(sequence, count, isAverage: function == ScriptFunction.Average);
+        }
+
+        var extreme = ScriptValue.Null;
+        for (int index = 0; index < count; index++)
+        {
+            var element = heap.Element(sequence, index);
+            if (!element.IsNothing && (extreme.IsNothing || (CompareInOrder(element, extreme) < 0) == (function == ScriptFunction.Least)))
+            {
+                extreme = element;
+            }
+        }
+
+        return extreme;
+    }
+
+    /// <summary>The sum of the numbers, in the widest of their types; their average is no whole number.</summary>
+    private ScriptValue Sum(ScriptValue sequence, int count, bool isAverage)
+    {
+        var sum = new CSharpNumber(0L);
+        int numbers = 0;
+        for (int index = 0; index < count; index++)
+        {
+            var element = heap.Element(sequence, index);
+            if (element.IsNothing)
+            {
+                continue;
+            }
+
+            numbers++;
+            var number = Required(element, "Sum");
+            sum = sum.Type == CSharpNumberType.Whole && number.Type == CSharpNumberType.Whole ? new CSharpNumber(checked(sum.Whole + number.Whole))
+                : CSharpNumber.Calculate(ScriptFunction.Plus, sum, sum.Type == CSharpNumberType.Decimal ? new CSharpNumber(DecimalOf(element)) : number);
+        }
+
+        return !isAverage ? Value(sum)
+            : numbers == 0 ? ScriptValue.Null
+            : sum.Type == CSharpNumberType.Decimal ? Value(new CSharpNumber(sum.Decimal / numbers))
+            : ScriptValue.OfReal(sum.Real / numbers);
+    }
+
+    private ScriptValue Picked(ScriptFunction function, ScriptValue sequence, int count)
+    {
+        if (function is ScriptFunction.OnlyOf or ScriptFunction.OnlyOrNothing && count > 1)
+        {
+            throw new ScriptFailure($"the script takes the only element of a sequence that has {count}");
+        }
+
+        return heap.Element(sequence, function is ScriptFunction.LastOf or ScriptFunction.LastOrNothing ? count - 1 : 0);
+    }
+
+    private int IndexOfSame(ScriptValue sequence, ScriptValue wanted, bool isBackwards = false)
+    {
+        int count = heap.Count(sequence);
+        for (int passed = 0; passed < count; passed++)
+        {
+            int index = isBackwards ? count - 1 - passed : passed;
+            if (IsSame(heap.Element(sequence, index), wanted))
+            {
+                return index;
+            }
+        }
+
+        return -1;
+    }
+
+    /// <summary>Each value once: of both, of those that are in both, or of those that are only in the first.</summary>
+    private ScriptValue Combine(ScriptFunction function, ScriptValue first, ScriptValue second)
+    {
+        var combined = heap.NewArray();
+        for (int index = 0; index < heap.Count(first); index++)
+        {
+            var element = heap.Element(first, index);
+            bool isWanted = function == ScriptFunction.Union || (IndexOfSame(second, element) >= 0) == (function == ScriptFunction.Intersect);
+            if (isWanted && IndexOfSame(combined, element) < 0)
+            {
+                heap.Append(combined, element);
+            }
+        }
+
+        return function == ScriptFunction.Union ? AddNew(combined, second) : combined;
+    }
+
+    private ScriptValue AddNew(ScriptValue known, ScriptValue sequence)
+    {
+        for (int index = 0; index < heap.Count(sequence); index++)
+        {
+            var element = heap.Element(sequence, index);
+            if (IndexOfSame(known, element) < 0)
+            {
+                heap.Append(known, element);
+            }
+        }
+
+        return known;
+    }
+
+    /// <summary>Sorts pairs of an element and its keys, stable; the directions are a text with a letter for each key, <c>a</c> or <c>d</c>.</summary>
+    private ScriptValue SortByKeys(ScriptValue pairs, int count, ScriptValue directions)
+    {
+        heap.Spend(1 + (2 * count));
+        string letters = NetText(directions);
+        long held = (long)count * 2 * sizeof(int);
+        heap.Hold(held);
+        var memory = PooledMemory.Rent((int)held);
+        try
+        {
+            var order = MemoryMarshal.Cast<byte, int>(memory.Span)[..count];
+            var room = MemoryMarshal.Cast<byte, int>(memory.Span)[count..(2 * count)];
+            for (int index = 0; index < count; index++)
+            {
+                order[index] = index;
+            }
+
+            MergeSort(new KeyOrder(this, pairs, letters), order, room);
+            var sorted = heap.NewArray();
+            foreach (int index in order)
+            {
+                heap.Append(sorted, heap.Element(heap.Element(pairs, index), 0));
+            }
+
+            return sorted;
+        }
+        finally
+        {
+            memory.Return();
+            heap.GiveBack(held);
+        }
+    }
+
+    private int CompareKeys(ScriptValue left, ScriptValue right, string directions)
+    {
+        for (int key = 0; key < directions.Length; key++)
+        {
+            heap.Spend(1);
+            var (first, second) = (heap.Element(left, key + 1), heap.Element(right, key + 1));
+            int order = first.IsNothing || second.IsNothing ? second.IsNothing.CompareTo(first.IsNothing) : CompareInOrder(first, second);
+            if (order != 0)
+            {
+                return directions[key] == 'd' ? -order : order;
+            }
+        }
+
+        return 0;
+    }
+
+    /// <summary>The order of values that are something: NaN before other numbers, false before true.</summary>
+    private int CompareInOrder(ScriptValue first, ScriptValue second) => first.Kind is ValueKind.True or ValueKind.False && second.Kind is ValueKind.True or ValueKind.False
+        ? first.Kind.CompareTo(second.Kind)
+        : Compare(first, second) ?? double.IsNaN(heap.NumberOf(second)).CompareTo(double.IsNaN(heap.NumberOf(first)));
+
+    private readonly struct KeyOrder(ScriptInterpreter owner, ScriptValue pairs, string directions) : ISortOrder
+    {
+        public int Compare(int left, int right) => owner.CompareKeys(owner.heap.Element(pairs, left), owner.heap.Element(pairs, right), directions);
+    }
+}

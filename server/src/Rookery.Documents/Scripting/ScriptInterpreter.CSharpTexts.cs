@@ -1,0 +1,268 @@
+using System.Globalization;
+using System.Text;
+
+namespace Rookery.Documents.Scripting;
+
+/// <content>Strings of C#: by the numbers of their characters, whatever the culture.</content>
+public sealed partial class ScriptInterpreter
+{
+    private const int MostPadding = 64 * 1024;
+
+    private string NetText(ScriptValue text)
+    {
+        text = heap.Plain(text);
+        heap.SpendOnBytes(text.Length);
+        return Encoding.UTF8.GetString(heap.Span(text));
+    }
+
+    private ScriptValue InvokeOnCSharpText(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
+    {
+        var first = arguments[0];
+        switch (function)
+        {
+            case ScriptFunction.IsNullOrEmpty:
+                return ScriptValue.Of(first.IsNothing || TextOf(first, function).Length == 0);
+            case ScriptFunction.IsNullOrWhiteSpace:
+                return ScriptValue.Of(first.IsNothing || NetText(TextOf(first, function)).AsSpan().Trim().IsEmpty);
+            case ScriptFunction.JoinWith:
+                return JoinWith(first, arguments[1]);
+            case ScriptFunction.JoinAll:
+                return JoinWith(heap.NewText(default), first);
+            case ScriptFunction.FormatText:
+                return FormatText(NetText(TextOf(first, function)), arguments[1]);
+            case ScriptFunction.CompareOrdinal:
+                return ScriptValue.OfWhole(first.IsNothing || arguments[1].IsNothing
+                    ? first.IsNothing.CompareTo(arguments[1].IsNothing) * -1
+                    : Math.Sign(CompareTexts(TextOf(first, function), TextOf(arguments[1], function))));
+            case ScriptFunction.IsSameText:
+                return ScriptValue.Of(first.IsNothing || arguments[1].IsNothing
+                    ? first.IsNothing && arguments[1].IsNothing
+                    : string.Equals(NetText(TextOf(first, function)), NetText(TextOf(arguments[1], function)), ComparisonOf(arguments)));
+            case ScriptFunction.CSharpIncludes when first.Kind is ValueKind.Array or ValueKind.Object or ValueKind.Undefined or ValueKind.Null:
+                return ScriptValue.Of(IndexOfSame(ToSequence(first), arguments[1]) >= 0);
+            case ScriptFunction.CSharpIndexOf or ScriptFunction.CSharpLastIndexOf when first.Kind == ValueKind.Array:
+                return ScriptValue.OfWhole(IndexOfSame(first, arguments[1], function == ScriptFunction.CSharpLastIndexOf));
+        }
+
+        if (first.IsNothing)
+        {
+            return function is ScriptFunction.CSharpStartsWith or ScriptFunction.CSharpEndsWith ? ScriptValue.Of(false) : ScriptValue.Null;
+        }
+
+        foreach (var argument in arguments[1..])
+        {
+            if (argument.IsNothing && function is not (ScriptFunction.CSharpReplace or ScriptFunction.CSharpTrim))
+            {
+                throw new ScriptFailure($"the script calls {function} with null");
+            }
+        }
+
+        return InvokeOnCSharpText(function, TextOf(first, function), arguments);
+    }
+
+    private ScriptValue InvokeOnCSharpText(ScriptFunction function, ScriptValue text, ReadOnlySpan<ScriptValue> arguments)
+    {
+        switch (function)
+        {
+            case ScriptFunction.CSharpToLower:
+                return NewText(NetText(text).ToLowerInvariant());
+            case ScriptFunction.CSharpToUpper:
+                return NewText(NetText(text).ToUpperInvariant());
+            case ScriptFunction.CSharpTrim or ScriptFunction.CSharpTrimStart or ScriptFunction.CSharpTrimEnd:
+                return TrimAsCSharp(function, NetText(text), arguments[1..]);
+            case ScriptFunction.CSharpSubstring:
+                int length = LengthOf(text);
+                int from = IndexIn(arguments[1], length);
+                return Part(text, from, arguments.Length > 2 ? from + IndexIn(arguments[2], length - from) : length);
+            case ScriptFunction.CSharpIncludes or ScriptFunction.CSharpStartsWith or ScriptFunction.CSharpEndsWith or ScriptFunction.CSharpIndexOf or ScriptFunction.CSharpLastIndexOf:
+                return SearchAsCSharp(function, text, TextOf(arguments[1], function), arguments);
+            case ScriptFunction.CSharpReplace:
+                string wanted = NetText(TextOf(arguments[1], function));
+                string replacement = arguments[2].IsNothing ? "" : NetText(TextOf(arguments[2], function));
+                SpendOnSearch(text.Length, wanted.Length);
+                heap.Require((long)replacement.Length * text.Length / Math.Max(1, wanted.Length));
+                return wanted.Length == 0 ? throw new ScriptFailure("the script replaces an empty string") : NewText(NetText(text).Replace(wanted, replacement, ComparisonOf(arguments)));
+            case ScriptFunction.CSharpSplit:
+                return SplitAsCSharp(NetText(text), arguments[1], arguments[2..]);
+            case ScriptFunction.CSharpPadLeft or ScriptFunction.CSharpPadRight:
+                int width = IndexIn(arguments[1], MostPadding);
+                char fill = arguments.Length > 2 ? CharacterOf(arguments[2]) : ' ';
+                return NewText(function == ScriptFunction.CSharpPadLeft ? NetText(text).PadLeft(width, fill) : NetText(text).PadRight(width, fill));
+            case ScriptFunction.CSharpInsert:
+                string whole = NetText(text);
+                return NewText(whole.Insert(IndexIn(arguments[1], whole.Length), NetText(TextOf(arguments[2], function))));
+            case ScriptFunction.CSharpRemove:
+                whole = NetText(text);
+                from = IndexIn(arguments[1], whole.Length);
+                return NewText(arguments.Length > 2 ? whole.Remove(from, IndexIn(arguments[2], whole.Length - from)) : whole[..from]);
+            default:
+                throw ScriptProgram.Broken();
+        }
+    }
+
+    private ScriptValue TextOf(ScriptValue value, ScriptFunction function) => value.IsText
+        ? heap.Plain(value)
+        : throw new ScriptFailure($"the script calls {function.ToString().Replace("CSharp", "", StringComparison.Ordinal)} on {NameOf(value)}, which is no string");
+
+    private int IndexIn(ScriptValue value, int most) => Required(value, "an index") is { Type: CSharpNumberType.Whole } index && index.Whole >= 0 && index.Whole <= most
+        ? (int)index.Whole
+        : throw new ScriptFailure($"an index or length is not between 0 and {most}");
+
+    private char CharacterOf(ScriptValue value) => NetText(value) is [var only] ? only : throw new ScriptFailure($"'{Shown(heap.Plain(value))}' is no single character");
+
+    /// <summary>The comparison that the last argument names, as the definition was told to put it there; without one by the numbers of characters.</summary>
+    private StringComparison ComparisonOf(ReadOnlySpan<ScriptValue> arguments) =>
+        arguments[^1].Kind == ValueKind.Text && heap.Span(arguments[^1]).SequenceEqual("\0OrdinalIgnoreCase"u8) ? StringComparison.OrdinalIgnoreCase : StringComparison.Ordinal;
+
+    private ScriptValue SearchAsCSharp(ScriptFunction function, ScriptValue text, ScriptValue wanted, ReadOnlySpan<ScriptValue> arguments)
+    {
+        SpendOnSearch(text.Length, wanted.Length);
+        if (arguments.Length == 2 && function is ScriptFunction.CSharpIncludes or ScriptFunction.CSharpStartsWith or ScriptFunction.CSharpEndsWith)
+        {
+            var bytes = heap.Span(text);
+            var part = heap.Span(wanted);
+            return ScriptValue.Of(function == ScriptFunction.CSharpIncludes ? bytes.IndexOf(part) >= 0 : function == ScriptFunction.CSharpStartsWith ? bytes.StartsWith(part) : bytes.EndsWith(part));
+        }
+
+        var (whole, searched, comparison) = (NetText(text), NetText(wanted), ComparisonOf(arguments));
+        int from = arguments.Length > 2 && arguments[2].IsNumber ? IndexIn(arguments[2], whole.Length) : -1;
+        return function switch
+        {
+            ScriptFunction.CSharpIncludes => ScriptValue.Of(whole.Contains(searched, comparison)),
+            ScriptFunction.CSharpStartsWith => ScriptValue.Of(whole.StartsWith(searched, comparison)),
+            ScriptFunction.CSharpEndsWith => ScriptValue.Of(whole.EndsWith(searched, comparison)),
+            ScriptFunction.CSharpIndexOf => ScriptValue.OfWhole(whole.IndexOf(searched, Math.Max(from, 0), comparison)),
+            _ => ScriptValue.OfWhole(from < 0 ? whole.LastIndexOf(searched, comparison) : whole.LastIndexOf(searched, from, comparison)),
+        };
+    }
+
+    /// <summary>Without characters blanks are trimmed; else all of those that the arguments are.</summary>
+    private ScriptValue TrimAsCSharp(ScriptFunction function, string text, ReadOnlySpan<ScriptValue> characters)
+    {
+        var trimmed = new StringBuilder();
+        foreach (var argument in characters)
+        {
+            trimmed.Append(argument.Kind == ValueKind.Array ? NetText(JoinWith(heap.NewText(default), argument)) : CharacterOf(TextOf(argument, function)).ToString());
+        }
+
+        char[]? set = trimmed.Length == 0 ? null : trimmed.ToString().ToCharArray();
+        return NewText(function switch
+        {
+            ScriptFunction.CSharpTrimStart => text.TrimStart(set),
+            ScriptFunction.CSharpTrimEnd => text.TrimEnd(set),
+            _ => text.Trim(set),
+        });
+    }
+
+    /// <summary>Splits at each of the separators; the options are a text such as <c>RemoveEmptyEntries</c>, and a number is the most parts.</summary>
+    private ScriptValue SplitAsCSharp(string text, ScriptValue separators, ReadOnlySpan<ScriptValue> options)
+    {
+        var parts = new string[heap.Count(separators)];
+        for (int index = 0; index < parts.Length; index++)
+        {
+            parts[index] = NetText(TextOf(heap.Element(separators, index), ScriptFunction.CSharpSplit));
+        }
+
+        int most = int.MaxValue;
+        var choices = StringSplitOptions.None;
+        foreach (var option in options)
+        {
+            if (option.IsNumber)
+            {
+                most = IndexIn(option, int.MaxValue);
+            }
+            else if (Enum.TryParse(NetText(option), out StringSplitOptions choice))
+            {
+                choices |= choice;
+            }
+        }
+
+        SpendOnSearch(text.Length, parts.Length);
+        var array = heap.NewArray();
+        foreach (string part in text.Split(parts, most, choices))
+        {
+            heap.Append(array, NewText(part));
+        }
+
+        return array;
+    }
+
+    private ScriptValue JoinWith(ScriptValue separator, ScriptValue values)
+    {
+        values = ToSequence(values);
+        int start = heap.Length;
+        var between = separator.IsNothing ? default : separator;
+        for (int index = 0; index < heap.Count(values); index++)
+        {
+            heap.Spend(1);
+            if (index > 0)
+            {
+                AddCSharpText(between);
+            }
+
+            AddCSharpText(heap.Element(values, index));
+        }
+
+        return heap.TextFrom(start);
+    }
+
+    /// <summary><c>string.Format</c>: <c>{index,width:format}</c> stands for a value, <c>{{</c> for a brace.</summary>
+    private ScriptValue FormatText(string format, ScriptValue values)
+    {
+        int start = heap.Length;
+        for (int at = 0; at < format.Length; at++)
+        {
+            char next = format[at];
+            if (next is '{' or '}' && at + 1 < format.Length && format[at + 1] == next)
+            {
+                Add(next.ToString());
+                at++;
+            }
+            else if (next is '{')
+            {
+                int end = format.IndexOf('}', at);
+                AddFormatted(end < 0 ? throw InvalidFormat() : format[(at + 1)..end], values);
+                at = end;
+            }
+            else
+            {
+                int end = format.AsSpan(at).IndexOfAny('{', '}');
+                Add(end == 0 ? throw InvalidFormat() : end < 0 ? format[at..] : format[at..(at + end)]);
+                at = end < 0 ? format.Length : at + end - 1;
+            }
+        }
+
+        return heap.TextFrom(start);
+    }
+
+    private void AddFormatted(string item, ScriptValue values)
+    {
+        heap.Spend(4);
+        int colon = item.IndexOf(':', StringComparison.Ordinal);
+        string head = colon < 0 ? item : item[..colon];
+        int comma = head.IndexOf(',', StringComparison.Ordinal);
+        int width = 0;
+        if (!int.TryParse(comma < 0 ? head : head[..comma], NumberStyles.AllowTrailingWhite, CultureInfo.InvariantCulture, out int index) || index >= heap.Count(values)
+            || (comma >= 0 && (!int.TryParse(head[(comma + 1)..], NumberStyles.Integer, CultureInfo.InvariantCulture, out width) || Math.Abs((long)width) > MostPadding)))
+        {
+            throw InvalidFormat();
+        }
+
+        var value = heap.Element(values, index);
+        int before = heap.Length;
+        bool isFormatted = colon >= 0 && (value.IsNumber || value.IsTemporal || Temporal(value).IsTemporal);
+        if (isFormatted || width != 0)
+        {
+            string text = isFormatted ? Format(value, item[(colon + 1)..]) : NetText(CSharpTextOf(value));
+            heap.Truncate(before);
+            Add(width < 0 ? text.PadRight(-width) : text.PadLeft(width));
+        }
+        else
+        {
+            heap.Truncate(before);
+            AddCSharpText(value);
+        }
+    }
+
+    private static ScriptFailure InvalidFormat() => new("a format of string.Format is not written as formats are, or asks for more values than there are");
+}

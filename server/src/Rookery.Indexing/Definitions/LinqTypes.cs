@@ -1,0 +1,189 @@
+using Rookery.Documents.Scripting;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>What a value may be, as far as the text tells.</summary>
+[Flags]
+internal enum LinqKinds
+{
+    /// <summary>A bool.</summary>
+    Boolean = 1,
+
+    /// <summary>A number.</summary>
+    Number = 2,
+
+    /// <summary>A string.</summary>
+    Text = 4,
+
+    /// <summary>A date.</summary>
+    Date = 8,
+
+    /// <summary>A time span.</summary>
+    Span = 16,
+
+    /// <summary>A sequence.</summary>
+    Sequence = 32,
+
+    /// <summary>An object or a dictionary, whose members are data.</summary>
+    Data = 64,
+
+    /// <summary>What stands in documents.</summary>
+    Any = 127,
+}
+
+/// <summary>A type as far as the text tells it.</summary>
+/// <param name="Kinds">What a value may be.</param>
+/// <param name="Members">The members of an object that stands in the text; null where they are data.</param>
+internal sealed record LinqType(LinqKinds Kinds, IReadOnlyDictionary<string, LinqType>? Members = null)
+{
+    /// <summary>Of what stands in documents.</summary>
+    public static LinqType Any { get; } = new(LinqKinds.Any);
+}
+
+/// <summary>
+/// Tells from the text what values may be, so that a member that none of them has is refused when the index is defined. Members of documents are data: of those nothing is known.
+/// </summary>
+internal sealed class LinqTypes
+{
+    private const string Dates = " Year Month Day Hour Minute Second Millisecond Ticks UtcTicks DayOfYear DayNumber DayOfWeek Date TimeOfDay DateTime UtcDateTime Offset ";
+    private const string Spans = " Days Hours Minutes Seconds Milliseconds Hour Minute Second Millisecond Ticks TotalDays TotalHours TotalMinutes TotalSeconds TotalMilliseconds ";
+
+    private readonly Dictionary<string, LinqType> variables = new(StringComparer.Ordinal);
+    private readonly Dictionary<LambdaExpression, LinqType> results = new(ReferenceEqualityComparer.Instance);
+
+    /// <summary>What is known of a variable; null for nothing.</summary>
+    public LinqType? Find(string variable) => variables.GetValueOrDefault(variable);
+
+    /// <summary>Notes what a variable is.</summary>
+    public void Set(string variable, LinqType? type)
+    {
+        variables.Remove(variable);
+        if (type is not null)
+        {
+            variables.Add(variable, type);
+        }
+    }
+
+    /// <summary>Notes what a function yields, while its parameters are known.</summary>
+    public LambdaExpression Note(LambdaExpression function)
+    {
+        results[function] = Of(function.Value!);
+        return function;
+    }
+
+    /// <summary>What a function yields.</summary>
+    public LinqType? ResultOf(LambdaExpression function) => results.GetValueOrDefault(function);
+
+    /// <summary>What the elements of a sequence are; null where nothing is known of them.</summary>
+    public LinqType? ElementOf(Expression sequence) => sequence switch
+    {
+        CallExpression { Callee: MemberExpression { Name: "map" }, Arguments: [LambdaExpression function] } => results.GetValueOrDefault(function),
+        CallExpression { Callee: MemberExpression { Name: "filter" } loop } => ElementOf(loop.Target),
+        InvokeExpression { Function: ScriptFunction.SortedByKeys, Arguments: [CallExpression { Callee: MemberExpression loop }, ..] } => ElementOf(loop.Target),
+        InvokeExpression { Function: ScriptFunction.Distinct or ScriptFunction.ToSequence or (>= ScriptFunction.CSharpSkip and <= ScriptFunction.CSharpReverse), Arguments: [var inner, ..] } => ElementOf(inner),
+        _ => null,
+    };
+
+    /// <summary>What a value is.</summary>
+    public LinqType Of(Expression value) => value switch
+    {
+        NameExpression name => Find(name.Name) ?? LinqType.Any,
+        ObjectLiteral literal => new LinqType(LinqKinds.Data, literal.Members.DistinctBy(static member => member.Name, StringComparer.Ordinal).ToDictionary(static member => member.Name!, member => Of(member.Value), StringComparer.Ordinal)),
+        InvokeExpression { Function: ScriptFunction.Property or ScriptFunction.PropertyOfDictionary, Arguments: [var target, TextLiteral name] } => OfMember(Of(target), name.Text),
+        InvokeExpression { Function: >= ScriptFunction.FirstOf and <= ScriptFunction.OnlyOrNothing, Arguments: [var sequence] } => ElementOf(sequence) ?? LinqType.Any,
+        ConditionalExpression choice => Either(choice.Then, choice.Otherwise),
+        LogicalExpression { Keep: Opcode.JumpKeepingValue } choice => Either(choice.Left, choice.Right),
+        _ => new LinqType(KindsOf(value)),
+    };
+
+    /// <summary>Refuses a member that a value cannot have.</summary>
+    /// <exception cref="ScriptException">It has none of that name.</exception>
+    public void RequireMember(Expression target, Token name)
+    {
+        var type = Of(target);
+        bool isKnown = type.Members is not null ? type.Members.ContainsKey(name.Text)
+            : type.Kinds.HasFlag(LinqKinds.Data)
+            || (type.Kinds.HasFlag(LinqKinds.Date) && IsIn(Dates, name.Text))
+            || (type.Kinds.HasFlag(LinqKinds.Span) && IsIn(Spans, name.Text))
+            || (type.Kinds.HasFlag(LinqKinds.Text) && name.Text is "Length")
+            || (type.Kinds.HasFlag(LinqKinds.Sequence) && name.Text is "Length" or "Count")
+            || (name.Text is "Value" or "HasValue" && (type.Kinds & (LinqKinds.Boolean | LinqKinds.Number | LinqKinds.Date | LinqKinds.Span)) != 0);
+        if (!isKnown)
+        {
+            throw TokenCursor.NotSupported($"the member '{name.Text}' of {NameOf(type)}", name.Position);
+        }
+    }
+
+    /// <summary>Refuses a method that a value cannot have.</summary>
+    /// <exception cref="ScriptException">It has none of that name.</exception>
+    public void RequireMethod(Expression target, Token name)
+    {
+        var type = Of(target);
+        if ((type.Kinds & LinqMethods.KindsWith(name.Text)) == 0)
+        {
+            throw TokenCursor.NotSupported($"the method '{name.Text}' of {NameOf(type)}", name.Position);
+        }
+    }
+
+    private LinqType Either(Expression first, Expression second)
+    {
+        var (left, right) = (Of(first), Of(second));
+        return first is WordLiteral { Push: Opcode.PushNull } ? right : second is WordLiteral { Push: Opcode.PushNull } ? left : new LinqType(left.Kinds | right.Kinds);
+    }
+
+    private static LinqType OfMember(LinqType target, string name)
+    {
+        if (target.Members is not null)
+        {
+            return target.Members.GetValueOrDefault(name) ?? LinqType.Any;
+        }
+
+        return target.Kinds.HasFlag(LinqKinds.Data) ? LinqType.Any : new LinqType(name switch
+        {
+            "Date" or "DateTime" or "UtcDateTime" => LinqKinds.Date,
+            "TimeOfDay" or "Offset" => LinqKinds.Span,
+            "DayOfWeek" => LinqKinds.Text,
+            "HasValue" => LinqKinds.Boolean,
+            "Value" => target.Kinds,
+            _ => LinqKinds.Number,
+        });
+    }
+
+    private LinqKinds KindsOf(Expression value) => value switch
+    {
+        NumberLiteral => LinqKinds.Number,
+        TextLiteral => LinqKinds.Text,
+        WordLiteral { Push: Opcode.PushTrue or Opcode.PushFalse } or UnaryExpression or LogicalExpression => LinqKinds.Boolean,
+        ArrayLiteral or CallExpression { Callee: MemberExpression { Name: "map" or "filter" or "flatMap" } } or MemberExpression { Name: "values" } => LinqKinds.Sequence,
+        CallExpression { Callee: MemberExpression { Name: "some" or "every" } } => LinqKinds.Boolean,
+        InvokeExpression invoke => KindsOf(invoke),
+        _ => LinqKinds.Any,
+    };
+
+    private LinqKinds KindsOf(InvokeExpression invoke) => invoke.Function switch
+    {
+        ScriptFunction.Plus => Of(invoke.Arguments[0]).Kinds is LinqKinds.Text || Of(invoke.Arguments[1]).Kinds is LinqKinds.Text ? LinqKinds.Text : LinqKinds.Number | LinqKinds.Text | LinqKinds.Date | LinqKinds.Span,
+        ScriptFunction.Minus => LinqKinds.Number | LinqKinds.Date | LinqKinds.Span,
+        ScriptFunction.Times or ScriptFunction.DividedBy or ScriptFunction.Negated or ScriptFunction.CSharpAbsolute => LinqKinds.Number | LinqKinds.Span,
+        ScriptFunction.Modulo or ScriptFunction.Sum or ScriptFunction.Average or ScriptFunction.Count or ScriptFunction.CSharpIndexOf or ScriptFunction.CSharpLastIndexOf or ScriptFunction.CompareOrdinal or ScriptFunction.CompareTo
+            or (>= ScriptFunction.CastToLong and <= ScriptFunction.ParseDecimal) or (>= ScriptFunction.ConvertToLong and <= ScriptFunction.ConvertToDecimal) or (>= ScriptFunction.CSharpRound and <= ScriptFunction.SquareRoot) => LinqKinds.Number,
+        (>= ScriptFunction.IsSame and <= ScriptFunction.IsGreaterOrEqual) or ScriptFunction.Condition or ScriptFunction.ParseBoolean or ScriptFunction.ConvertToBoolean or ScriptFunction.CSharpIncludes or ScriptFunction.CSharpStartsWith
+            or ScriptFunction.CSharpEndsWith or ScriptFunction.IsNullOrEmpty or ScriptFunction.IsNullOrWhiteSpace or ScriptFunction.IsSameText or ScriptFunction.ContainsKey or ScriptFunction.IsSameSequence => LinqKinds.Boolean,
+        ScriptFunction.CSharpSplit or ScriptFunction.ToSequence or ScriptFunction.Distinct or ScriptFunction.OrNothing or ScriptFunction.SortedByKeys or (>= ScriptFunction.CSharpSkip and <= ScriptFunction.Except) => LinqKinds.Sequence,
+        ScriptFunction.CSharpText or ScriptFunction.Id or (>= ScriptFunction.CSharpToLower and <= ScriptFunction.FormatText) => LinqKinds.Text,
+        ScriptFunction.NewDate or ScriptFunction.NewDay or ScriptFunction.ParseDate => LinqKinds.Date,
+        ScriptFunction.NewSpan or ScriptFunction.SpanFrom or ScriptFunction.ParseSpan => LinqKinds.Span,
+        ScriptFunction.AddTo => LinqKinds.Date | LinqKinds.Span,
+        _ => LinqKinds.Any,
+    };
+
+    private static bool IsIn(string names, string name) => names.Contains($" {name} ", StringComparison.Ordinal);
+
+    private static string NameOf(LinqType type) => type.Members is not null ? "an object that has no such member" : string.Join(" or ", NamesOf(type.Kinds));
+
+    private static IEnumerable<string> NamesOf(LinqKinds kinds)
+    {
+        (LinqKinds, string)[] names = [(LinqKinds.Boolean, "a bool"), (LinqKinds.Number, "a number"), (LinqKinds.Text, "a string"), (LinqKinds.Date, "a date"), (LinqKinds.Span, "a time span"), (LinqKinds.Sequence, "a sequence")];
+        return names.Where(name => kinds.HasFlag(name.Item1)).Select(static name => name.Item2);
+    }
+}

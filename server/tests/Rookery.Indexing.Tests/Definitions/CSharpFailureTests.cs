@@ -1,0 +1,95 @@
+namespace Rookery.Indexing.Tests.Definitions;
+
+/// <summary>What C# cannot do with the values of a document is the document's error. What is nothing gives nothing.</summary>
+public sealed class CSharpFailureTests
+{
+    [Theory]
+    [InlineData("o.N / o.Zero", "divides by zero")]
+    [InlineData("o.N % o.Zero", "divides by zero")]
+    [InlineData("o.Price / 0m", "divides by zero")]
+    [InlineData("1.0 / o.Zero", "Infinity, which JSON does not have")]
+    [InlineData("new[] { long.MaxValue, 1L }.Sum()", "larger than its type allows")]
+    [InlineData("TimeSpan.FromDays(1) * (0.0 / o.Zero)", "a value that it does not take")]
+    [InlineData("(int)o.Number", "uses a cast on a string")]
+    [InlineData("o.S * 2", "calculates with a string and a number")]
+    [InlineData("o.Flag + 1", "calculates with a bool and a number")]
+    [InlineData("o.S > 3", "compares a string with a number")]
+    [InlineData("o.S && o.Flag", "a condition is a string")]
+    [InlineData("o.N ? 1 : 2", "a condition is a number")]
+    [InlineData("o.S.Year", "asks a string for its member 'Year', which it has not")]
+    [InlineData("o.At.Foo", "asks a string for its member 'Foo', which it has not")]
+    [InlineData("o.N.Foo", "asks a number for its member 'Foo'")]
+    [InlineData("o.S.length", "asks a string for its member 'length'")]
+    [InlineData("o.Tags.Foo", "asks an array for its member 'Foo'")]
+    [InlineData("o.S.AddDays(1)", "calls AddDays on a string, which is no date")]
+    [InlineData("o.N.ToLower()", "calls ToLower on a number, which is no string")]
+    [InlineData("int.Parse(o.S)", "'Ann Lee' cannot be parsed as a number")]
+    [InlineData("int.Parse(\"99999999999\")", "cannot be parsed")]
+    [InlineData("DateTime.Parse(o.S)", "'Ann Lee' is no date")]
+    [InlineData("new DateTime(2023, 2, 29)", "no day 29 of month 2")]
+    [InlineData("o.At.AddYears(9000)", "behind the year 9999")]
+    [InlineData("o.S.Substring(99)", "not between 0 and 7")]
+    [InlineData("o.Tags[5]", "asks an array of 3 for the element at 5")]
+    [InlineData("o.NoTags.First()", "a sequence that has none")]
+    [InlineData("o.Tags.Single()", "of a sequence that has 3")]
+    [InlineData("o.S.Select(c => c)", "walks over a string")]
+    [InlineData("o.Tags.Sum()", "uses Sum on a string")]
+    [InlineData("\"\" + o.Tags", "makes a text of an array")]
+    [InlineData("string.Format(\"{3}\", o.N)", "asks for more values")]
+    [InlineData("o.At.ToString(\"%\")", "is no format of")]
+    [InlineData("o.N.ToString(\"D99999\")", "longer than this server runs")]
+    public void A_document_that_C_sharp_cannot_map_says_why(string expression, string reason) =>
+        Assert.Contains(reason, DefinitionExample.Map($"docs.Orders.Select(o => new {{ v = {expression} }})", CSharpOrder.Document, "orders/1"), StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("Math.Floor(o.None / 3)")]
+    [InlineData("Math.Round(o.Missing, 2)")]
+    [InlineData("Math.Max(o.None, 1)")]
+    [InlineData("o.Missing.Year")]
+    [InlineData("o.Missing.AddDays(1)")]
+    [InlineData("(o.Shipped - o.Missing).TotalDays")]
+    [InlineData("o.Missing.Keys")]
+    [InlineData("o.Missing[\"k\"].Deeper")]
+    [InlineData("o.Attr[\"weight\"]")]
+    [InlineData("o.Missing.ToString(\"0.00\")")]
+    [InlineData("o.Nothing.Split(',')")]
+    [InlineData("(int)o.Missing")]
+    [InlineData("int.Parse(o.Nothing)")]
+    [InlineData("-o.None")]
+    [InlineData("o.NoTags.Max()")]
+    [InlineData("o.Missing.Average(x => x.n)")]
+    public void Of_nothing_comes_nothing(string expression)
+    {
+        string row = DefinitionExample.Map($"docs.Orders.Select(o => new {{ v = {expression}, w = 1 }})", CSharpOrder.Document, "orders/1");
+        Assert.Contains(row, (string[])["""{"w":1}""", """{"v":null,"w":1}"""]);
+    }
+
+    [Theory]
+    [InlineData("new[] { o.S }.Concat(o.Missing)", """["Ann Lee"]""")]
+    [InlineData("o.Missing.Concat(new[] { o.S })", """["Ann Lee"]""")]
+    [InlineData("o.Missing.Count()", "0")]
+    [InlineData("o.Missing.Sum(x => x.n)", "0")]
+    [InlineData("o.Missing.Any()", "false")]
+    [InlineData("o.Missing.Contains(\"x\")", "false")]
+    [InlineData("o.Missing.HasValue", "false")]
+    [InlineData("o.Missing && o.Flag", "false")]
+    [InlineData("o.Missing || o.Flag", "true")]
+    [InlineData("o.Missing > 3 || o.Missing <= 3", "false")]
+    [InlineData("o.S + o.Missing", "\"Ann Lee\"")]
+    [InlineData("from kv in o.Missing select kv.Key", "[]")]
+    [InlineData("o.Took + o.Took", "\"2.04:06:09\"")]
+    [InlineData("o.At + TimeSpan.FromDays(1)", "\"2024-03-01T23:45:07.1234567\"")]
+    [InlineData("o.Lines.Sum(l => l.Count)", "0")]
+    public void Of_nothing_and_of_data_these_come(string expression, string value) =>
+        Assert.Equal($$"""{"v":{{value}}}""", DefinitionExample.Map($"docs.Orders.Select(o => new {{ v = {expression} }})", CSharpOrder.Document, "orders/1"));
+
+    [Fact]
+    public void Entries_of_a_dictionary_become_rows() => Assert.Equal(
+        "{\"Key\":\"color\",\"Value\":\"red\"}\n{\"Key\":\"size\",\"Value\":\"XL\"}",
+        DefinitionExample.Map("from o in docs.Orders from kv in o.Attr select new { kv.Key, kv.Value }", CSharpOrder.Document, "orders/1"));
+
+    [Fact]
+    public void A_double_stays_one_when_its_row_is_reduced() => Assert.Equal(
+        """{"K":"a","Total":3.0,"Half":1.5}""",
+        DefinitionExample.Reduce("from r in results group r by r.K into g let t = g.Sum(x => x.Total) select new { K = g.Key, Total = t, Half = t / 2 }", """{"K":"a","Total":1.0,"Half":0}""", """{"K":"a","Total":2.0,"Half":0}"""));
+}
