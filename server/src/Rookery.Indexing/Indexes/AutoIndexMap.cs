@@ -33,6 +33,9 @@ internal sealed class AutoIndexMap : IIndexMap
     /// <inheritdoc/>
     public IReadOnlyList<string> LoadedCollections => [];
 
+    /// <summary>2 where a field ends in a member that values have which are no objects, of which there was nothing before.</summary>
+    public int ContentVersion => Fields.Any(static mapped => mapped.Path.Count > 1 && PseudoMember.Of(mapped.Path[^1]) is not null) ? 2 : 1;
+
     /// <inheritdoc/>
     public void Map(in QueriedDocument document, IndexEntry entry)
     {

@@ -15,7 +15,7 @@ public interface IValueVisitor
 
 /// <summary>
 /// Reads the values at one path, in place. Wherever an array stands, on the way or at the end, each of its elements counts, with or without <c>[]</c>, and those of arrays in it; null is a value; what is
-/// missing and an empty array are none. Thread-safe.
+/// missing and an empty array are none. The last step may be a <see cref="PseudoMember"/>. Thread-safe.
 /// </summary>
 public sealed class FieldReader
 {
@@ -24,6 +24,7 @@ public sealed class FieldReader
     private readonly byte[][] steps;
     private readonly IReadOnlyList<string> names;
     private readonly bool isMetadata;
+    private readonly PseudoMember? pseudo;
 
     /// <summary>A reader of one path.</summary>
     /// <param name="path">The path.</param>
@@ -36,6 +37,7 @@ public sealed class FieldReader
     {
         ArgumentOutOfRangeException.ThrowIfZero(names.Count);
         this.names = names;
+        pseudo = names.Count > 1 ? PseudoMember.Of(names[^1]) : null;
         isMetadata = string.Equals(names[0], MetadataName, StringComparison.Ordinal);
         steps = new byte[names.Count - (isMetadata ? 1 : 0)][];
         for (int i = 0; i < steps.Length; i++)
@@ -70,6 +72,16 @@ public sealed class FieldReader
     internal bool ReadFrom<TVisitor>(scoped ReadOnlySpan<byte> json, int at, int step, scoped ref TVisitor visitor)
         where TVisitor : struct, IValueVisitor, allows ref struct
     {
+        if (step == steps.Length - 1 && pseudo is not null && json[at] != (byte)'{')
+        {
+            Span<byte> value = stackalloc byte[PseudoMember.MostBytes];
+            int length = pseudo.Write(json, at, value);
+            if (length > 0)
+            {
+                return visitor.Visit(value[..length]);
+            }
+        }
+
         if (json[at] == (byte)'[')
         {
             at++;
@@ -101,6 +113,9 @@ public sealed class FieldReader
 
     /// <summary>Names behind <c>@metadata</c>, or all of them.</summary>
     internal ReadOnlySpan<byte[]> Steps => steps;
+
+    /// <summary>What the last step means where no object stands; null for nothing.</summary>
+    internal PseudoMember? Pseudo => pseudo;
 
     /// <summary>Whether the path leads into the metadata.</summary>
     internal bool IsMetadata => isMetadata;

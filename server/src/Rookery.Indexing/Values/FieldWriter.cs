@@ -58,6 +58,11 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
                 return true;
             }
 
+            if (step == steps.Length - 2 && TryWritePseudo(json, at, output))
+            {
+                return true;
+            }
+
             if (json[at] == (byte)'[')
             {
                 WriteArray(json, at, step + 1, output);
@@ -73,6 +78,20 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
         }
 
         return false;
+    }
+
+    private bool TryWritePseudo(ReadOnlySpan<byte> json, int at, IBufferWriter<byte>? output, bool isBehind = false)
+    {
+        if (reader.Pseudo is not { } pseudo || json[at] == (byte)'{')
+        {
+            return false;
+        }
+
+        Span<byte> value = stackalloc byte[PseudoMember.MostBytes];
+        int length = pseudo.Write(json, at, value);
+        output?.Write(isBehind && length > 0 ? ","u8 : default);
+        output?.Write(value[..length]);
+        return length > 0;
     }
 
     private void WriteArray(ReadOnlySpan<byte> json, int at, int step, IBufferWriter<byte>? output)
@@ -101,6 +120,12 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
         }
 
         ReadOnlySpan<byte[]> steps = reader.Steps;
+        if (step == steps.Length - 1 && json[at] == (byte)'"' && TryWritePseudo(json, at, output, isBehind))
+        {
+            isBehind = true;
+            return;
+        }
+
         if (step < steps.Length && json[at] == (byte)'{' && StoredJson.TryFindMember(json, at, steps[step], out _, out int member))
         {
             WriteElement(json, member, step + 1, output, ref isBehind);

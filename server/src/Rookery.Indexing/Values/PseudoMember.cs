@@ -1,0 +1,125 @@
+using System.Globalization;
+using System.Text;
+using Rookery.Documents.Json;
+using Rookery.Documents.Scripting;
+
+namespace Rookery.Indexing.Values;
+
+/// <summary>
+/// Members that values have which are no objects, as queries of RavenDB's clients ask for them: <c>lines.Count</c> of an array, <c>name.Length</c> of a text, <c>at.Year</c> of a text that is a date. What a document
+/// holds under such a name comes first.
+/// </summary>
+internal sealed class PseudoMember
+{
+    /// <summary>Bytes that its value takes at most.</summary>
+    public const int MostBytes = CSharpDate.MostBytes + 2;
+
+    private static readonly string[] Parts = ["Year", "Month", "Day", "Hour", "Minute", "Second", "Millisecond", "Ticks", "DayOfYear", "DayOfWeek", "Date"];
+
+    private readonly byte[] _name;
+    private readonly string _part;
+
+    private PseudoMember(string name, string part) => (_name, _part) = (Encoding.UTF8.GetBytes(name), part);
+
+    /// <summary>The one that a name means; null where it means none.</summary>
+    public static PseudoMember? Of(string name)
+    {
+        if (name.ToLowerInvariant() is "count" or "length")
+        {
+            return new PseudoMember(name, name);
+        }
+
+        return Parts.FirstOrDefault(part => string.Equals(part, name, StringComparison.OrdinalIgnoreCase)) is { } known ? new PseudoMember(name, known) : null;
+    }
+
+    /// <summary>Writes the value that a value's member has as JSON; returns its bytes, 0 where there is none.</summary>
+    /// <param name="json">The text that holds the value.</param>
+    /// <param name="at">Where the value is.</param>
+    /// <param name="destination">At least <see cref="MostBytes"/> bytes.</param>
+    public int Write(ReadOnlySpan<byte> json, int at, Span<byte> destination)
+    {
+        bool isLength = _name[0] is (byte)'L' or (byte)'l';
+        if (json[at] == (byte)'[')
+        {
+            return isLength || _name[0] is (byte)'C' or (byte)'c' ? WriteCount(json, at, destination) : 0;
+        }
+
+        if (json[at] != (byte)'"')
+        {
+            return 0;
+        }
+
+        var text = json[(at + 1)..(StoredJson.SkipValue(json, at) - 1)];
+        return isLength ? Write(LengthOf(text), destination) : CSharpDate.TryParse(text, out var date) ? WritePart(date, destination) : 0;
+    }
+
+    /// <summary>How many elements an array has; nothing where they are objects that have such a member, or may have: one in small letters is data.</summary>
+    private int WriteCount(ReadOnlySpan<byte> json, int at, Span<byte> destination)
+    {
+        bool isSmall = char.IsAsciiLetterLower((char)_name[0]);
+        int count = 0;
+        for (at++; json[at] != (byte)']'; at = StoredJson.SkipValue(json, at))
+        {
+            at = json[at] == (byte)',' ? at + 1 : at;
+            if (json[at] == (byte)'{' && (isSmall || StoredJson.TryFindMember(json, at, _name, out _, out _)))
+            {
+                return 0;
+            }
+
+            count++;
+        }
+
+        return Write(count, destination);
+    }
+
+    private int WritePart(CSharpDate date, Span<byte> destination)
+    {
+        var value = date.Value;
+        switch (_part)
+        {
+            case "Date":
+                destination[0] = (byte)'"';
+                int length = 1 + new CSharpDate(value.Date.Ticks, date.Form == DateForm.Utc ? DateForm.Utc : DateForm.Unspecified).Write(destination[1..]);
+                destination[length] = (byte)'"';
+                return length + 1;
+            case "DayOfWeek":
+                return Encoding.ASCII.GetBytes($"\"{value.DayOfWeek}\"", destination);
+            default:
+                return Write(
+                    _part switch
+                    {
+                        "Year" => value.Year,
+                        "Month" => value.Month,
+                        "Day" => value.Day,
+                        "Hour" => value.Hour,
+                        "Minute" => value.Minute,
+                        "Second" => value.Second,
+                        "Millisecond" => value.Millisecond,
+                        "DayOfYear" => value.DayOfYear,
+                        "Ticks" => value.Ticks,
+                        _ => 0,
+                    },
+                    destination);
+        }
+    }
+
+    private static int Write(long number, Span<byte> destination)
+    {
+        number.TryFormat(destination, out int length, default, CultureInfo.InvariantCulture);
+        return length;
+    }
+
+    /// <summary>UTF-16 units of the inside of a JSON string.</summary>
+    private static int LengthOf(ReadOnlySpan<byte> text)
+    {
+        const int UnicodeEscape = 6, OtherEscape = 2;
+        int length = 0;
+        while (text.IndexOf((byte)'\\') is >= 0 and int plain)
+        {
+            length += Utf16Text.Length(text[..plain]) + 1;
+            text = text[(plain + (text[plain + 1] == (byte)'u' ? UnicodeEscape : OtherEscape))..];
+        }
+
+        return length + Utf16Text.Length(text);
+    }
+}

@@ -1,0 +1,63 @@
+using System.Buffers;
+using System.Text;
+using Rookery.Indexing.Language;
+using Rookery.Indexing.Values;
+
+namespace Rookery.Indexing.Tests.Values;
+
+/// <summary>Arrays have a count, texts a length, and dates parts, where a document has no such member.</summary>
+public sealed class PseudoMemberTests
+{
+    private const string Members =
+        """
+        "lines":[{"q":1},{"q":2}],"none":[],"tags":["ab","c"],"name":"Zo\u00eb \ud83d\ude00","at":"2024-05-06T07:08:09.1230000Z","day":"2024-05-06","n":5,"o":{"Count":9},"boxes":[{"Count":4},{}],"days":["2024-05-06","x"],"deep":{"lines":[1,2,3]}
+        """;
+
+    [Theory]
+    [InlineData("lines.Count", "2", "2")]
+    [InlineData("lines.Length", "2", "2")]
+    [InlineData("none.Count", "0", "0")]
+    [InlineData("tags.Length", "2", "2")]
+    [InlineData("tags.length", "2", "2")]
+    [InlineData("lines.count", "", "[]")]
+    [InlineData("deep.lines.Count", "3", "3")]
+    [InlineData("name.Length", "6", "6")]
+    [InlineData("name.Count", "", "null")]
+    [InlineData("name.Year", "", "null")]
+    [InlineData("at.Year", "2024", "2024")]
+    [InlineData("at.Month", "5", "5")]
+    [InlineData("at.Hour", "7", "7")]
+    [InlineData("at.Millisecond", "123", "123")]
+    [InlineData("at.DayOfYear", "127", "127")]
+    [InlineData("at.DayOfWeek", "\"Monday\"", "\"Monday\"")]
+    [InlineData("at.Date", "\"2024-05-06T00:00:00.0000000Z\"", "\"2024-05-06T00:00:00.0000000Z\"")]
+    [InlineData("day.Day", "6", "6")]
+    [InlineData("days.Month", "5", "[5]")]
+    [InlineData("n.Length", "", "null")]
+    [InlineData("o.Count", "9", "9")]
+    [InlineData("boxes.Count", "4", "[4]")]
+    [InlineData("missing.Count", "", "null")]
+    [InlineData("Count", "", "null")]
+    public void A_path_may_end_in_one(string path, string read, string written)
+    {
+        var document = new QueriedDocument(Encoding.UTF8.GetBytes(Members.Trim()));
+        var field = new FieldPath([.. path.Split('.').Select(static name => new PathStep(name, false))], 0);
+        var values = new Values([]);
+        new FieldReader(field).Read(document, ref values);
+        Assert.Equal(read, string.Join(' ', values.Read));
+        var output = new ArrayBufferWriter<byte>();
+        new FieldWriter(field).Write(document, output);
+        Assert.Equal(written, Encoding.UTF8.GetString(output.WrittenSpan));
+    }
+
+    private readonly struct Values(List<string> read) : IValueVisitor
+    {
+        public List<string> Read => read;
+
+        public bool Visit(scoped ReadOnlySpan<byte> json)
+        {
+            read.Add(Encoding.UTF8.GetString(json));
+            return true;
+        }
+    }
+}
