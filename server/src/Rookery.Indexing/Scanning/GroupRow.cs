@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Buffers.Text;
 using System.Text;
 using Rookery.Documents.Json;
-using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Scanning;
 

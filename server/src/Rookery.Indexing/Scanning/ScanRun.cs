@@ -24,7 +24,7 @@ public sealed class ScanRun : IDisposable
     private readonly HashSet<UInt128>? contents;
     private readonly PooledBytes sortKey = new();
     private readonly PooledBytes firstKey = new();
-    private readonly PooledBytes content = new();
+    private readonly PooledBytes plainContent = new();
     private readonly ArrayBufferWriter<byte> projected = new();
     private readonly long pageEnd;
     private long ordinal;
@@ -164,7 +164,7 @@ public sealed class ScanRun : IDisposable
         groups?.Release();
         sortKey.Release();
         firstKey.Release();
-        content.Release();
+        plainContent.Release();
     }
 
     private bool ComesBefore(in QueriedDocument queried, double score)
@@ -308,8 +308,8 @@ public sealed class ScanRun : IDisposable
             return;
         }
 
-        content.Clear();
-        CanonicalJson.AppendWithPlainTexts(members, content);
-        SHA256.HashData(content.Written, hash);
+        plainContent.Clear();
+        CanonicalJson.AppendWithPlainTexts(members, plainContent);
+        SHA256.HashData(plainContent.Written, hash);
     }
 }
