@@ -41,7 +41,7 @@ internal static class Escapes
             {
                 if (at + 1 == text.Length || !char.IsSurrogatePair(text[at], text[at + 1]))
                 {
-                    throw new ScriptException(ScriptFault.Syntax, "The text holds half of a surrogate pair", position);
+                    throw TokenCursor.NotSupported("half of a surrogate pair in a text", position);
                 }
 
                 at++;
@@ -84,7 +84,13 @@ internal static class Escapes
                 return end < 0 ? throw Invalid(position + at) : Hexadecimal(inside, at, at + 3, end - at - 3, position, result) + 1;
             case 'u':
                 return Hexadecimal(inside, at, at + 2, 4, position, result);
-            case >= '0' and <= '9' or '\0':
+            case '\r' when at + 2 < inside.Length && inside[at + 2] == '\n':
+                return at + 3;
+            case '\n' or '\r' or '\u2028' or '\u2029':
+                return at + 2;
+            case >= '0' and <= '9':
+                throw TokenCursor.NotSupported("octal escapes", position + at);
+            case '\0' when at + 1 == inside.Length:
                 throw Invalid(position + at);
             default:
                 result.Append(kind);

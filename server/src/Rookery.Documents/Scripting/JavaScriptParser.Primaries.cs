@@ -44,7 +44,10 @@ internal sealed partial class JavaScriptParser
             case "undefined":
                 return Word(Opcode.PushUndefined);
             case "this":
-                return new NameExpression(cursor.Take().Text, token.Position);
+                // There it is not the document, but whatever the function is called on.
+                return isInFunction
+                    ? throw TokenCursor.NotSupported("'this' inside 'function'", token.Position)
+                    : new NameExpression(cursor.Take().Text, token.Position);
             case "function":
                 return ParseFunctionExpression();
             default:
@@ -74,12 +77,7 @@ internal sealed partial class JavaScriptParser
             throw TokenCursor.NotSupported("rest parameters", cursor.Current.Position);
         }
 
-        var inner = ParseExpression();
-        if (cursor.Current.Is(","))
-        {
-            throw TokenCursor.NotSupported("the comma operator", cursor.Current.Position);
-        }
-
+        var inner = ParseSequence();
         cursor.Expect(")");
         return inner;
     }
@@ -132,20 +130,34 @@ internal sealed partial class JavaScriptParser
             case TokenKind.Mark when token.Text is "[":
                 var key = ParseExpression();
                 cursor.Expect("]");
-                cursor.Expect(":");
+                ExpectValueOfMember(token);
                 return new ObjectMember(null, key, ParseExpression());
             case TokenKind.Text or TokenKind.Number:
-                cursor.Expect(":");
+                ExpectValueOfMember(token);
                 return new ObjectMember(token.Kind == TokenKind.Text ? token.Text : NumberText.Format(token.Number), null, ParseExpression());
             case TokenKind.Name when cursor.TryTake(":"):
                 return new ObjectMember(token.Text, null, ParseExpression());
             case TokenKind.Name when cursor.Current.Is(",") || cursor.Current.Is("}"):
                 return new ObjectMember(token.Text, null, new NameExpression(token.Text, token.Position));
-            case TokenKind.Name when cursor.Current.Is("(") || cursor.Current.Kind == TokenKind.Name:
+            case TokenKind.Name when cursor.Current.Is("="):
+                throw TokenCursor.NotSupported("destructuring", token.Position);
+            case TokenKind.Name when cursor.Current.Is("(") || cursor.Current.Is("*"):
+            case TokenKind.Name when cursor.Current.Kind == TokenKind.Name:
+            case TokenKind.Mark when token.Text is "*":
                 throw TokenCursor.NotSupported("methods in object literals", token.Position);
             default:
                 throw new ScriptException(ScriptFault.Syntax, $"A member of an object was expected here, not {token.Quoted}", token.Position);
         }
+    }
+
+    private void ExpectValueOfMember(Token name)
+    {
+        if (cursor.Current.Is("("))
+        {
+            throw TokenCursor.NotSupported("methods in object literals", name.Position);
+        }
+
+        cursor.Expect(":");
     }
 
     /// <summary>Whether an arrow function begins here: the arrow decides, behind a name or behind its brackets.</summary>
@@ -161,13 +173,19 @@ internal sealed partial class JavaScriptParser
             return false;
         }
 
-        int ahead = 1;
-        while (cursor.Ahead(ahead).Kind == TokenKind.Name || cursor.Ahead(ahead).Is(","))
+        int ahead = 0, level = 0;
+        do
         {
-            ahead++;
-        }
+            var token = cursor.Ahead(ahead++);
+            if (token.Kind == TokenKind.End)
+            {
+                return false;
+            }
 
-        return cursor.Ahead(ahead).Is(")") && cursor.Ahead(ahead + 1).Is("=>");
+            level += token.Is("(") ? 1 : token.Is(")") ? -1 : 0;
+        }
+        while (level > 0);
+        return cursor.Ahead(ahead).Is("=>");
     }
 
     private LambdaExpression ParseLambda()
@@ -183,12 +201,21 @@ internal sealed partial class JavaScriptParser
     private LambdaExpression ParseFunctionExpression()
     {
         int at = cursor.ExpectWord("function").Position;
+        if (cursor.Current.Is("*"))
+        {
+            throw TokenCursor.NotSupported("generators", cursor.Current.Position);
+        }
+
         if (!cursor.Current.Is("("))
         {
             ExpectVariable();
         }
 
-        return new LambdaExpression(ParseParameters(), null, ParseBlock(), at);
+        bool wasInFunction = isInFunction;
+        isInFunction = true;
+        var function = new LambdaExpression(ParseParameters(), null, ParseBlock(), at);
+        isInFunction = wasInFunction;
+        return function;
     }
 
     private List<string> ParseParameters()
@@ -232,8 +259,14 @@ internal sealed partial class JavaScriptParser
             }
             else if (inside[at] == '$' && at + 1 < inside.Length && inside[at + 1] == '{')
             {
-                int end = EndOfValue(inside, at + 2, token.Position + 1);
-                parts.Add(new TextLiteral(Escapes.Resolve(inside[from..at], token.Position + 1 + from), token.Position));
+                int end = TemplateText.FindEndOfValue(inside, at + 2);
+                if (end < 0)
+                {
+                    const string NoEnd = "The value inside the template does not end";
+                    throw new ScriptException(ScriptFault.Syntax, NoEnd, token.Position + 1 + at);
+                }
+
+                parts.Add(TextOfTemplate(inside[from..at], token, from));
                 parts.Add(ParseTemplateValue(inside[(at + 2)..end], token.Position + 1 + at + 2));
                 at = from = end + 1;
             }
@@ -243,23 +276,15 @@ internal sealed partial class JavaScriptParser
             }
         }
 
-        parts.Add(new TextLiteral(Escapes.Resolve(inside[from..], token.Position + 1 + from), token.Position));
+        parts.Add(TextOfTemplate(inside[from..], token, from));
         return new TemplateLiteral(parts, token.Position);
     }
 
-    private static int EndOfValue(string inside, int from, int position)
+    /// <summary>A text between the values of a template, in which each line end is a line feed.</summary>
+    private static TextLiteral TextOfTemplate(string inside, Token token, int from)
     {
-        int level = 1;
-        for (int at = from; at < inside.Length; at++)
-        {
-            level += inside[at] switch { '{' => 1, '}' => -1, _ => 0 };
-            if (level == 0)
-            {
-                return at;
-            }
-        }
-
-        throw new ScriptException(ScriptFault.Syntax, "The value inside the template does not end", position + from);
+        string text = inside.Replace("\r\n", "\n", StringComparison.Ordinal).Replace('\r', '\n');
+        return new TextLiteral(Escapes.Resolve(text, token.Position + 1 + from), token.Position);
     }
 
     private static Expression ParseTemplateValue(string value, int position)

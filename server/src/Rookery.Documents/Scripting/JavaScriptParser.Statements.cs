@@ -68,7 +68,7 @@ internal sealed partial class JavaScriptParser
             case "return":
                 cursor.Take();
                 bool isEmpty = cursor.Current.IsAfterNewLine || cursor.Current.Is(";") || cursor.Current.Is("}") || IsAtEnd;
-                var value = isEmpty ? null : ParseExpression();
+                var value = isEmpty ? null : ParseSequence();
                 EndStatement();
                 return new ReturnStatement(value, token.Position);
             case "function":
@@ -86,12 +86,7 @@ internal sealed partial class JavaScriptParser
     private ExpressionStatement ParseExpressionStatement()
     {
         int at = cursor.Current.Position;
-        var expression = ParseExpression();
-        if (cursor.Current.Is(","))
-        {
-            throw TokenCursor.NotSupported("the comma operator", cursor.Current.Position);
-        }
-
+        var expression = ParseSequence();
         EndStatement();
         return new ExpressionStatement(expression, at);
     }
@@ -112,7 +107,12 @@ internal sealed partial class JavaScriptParser
             bool isConstant = word.Text is "const";
             var value = cursor.TryTake("=") ? ParseExpression()
                 : isConstant ? throw cursor.Unexpected("'=' and the constant's value") : null;
-            variables.Add(new VariableStatement(name, value, isConstant, token.Position));
+            bool isVar = word.Text is "var";
+            variables.Add(new VariableStatement(name, value, isConstant, token.Position)
+            {
+                IsHoisted = true,
+                IsVar = isVar,
+            });
         }
         while (cursor.TryTake(","));
         EndStatement();
@@ -123,7 +123,7 @@ internal sealed partial class JavaScriptParser
     {
         int at = cursor.Take().Position;
         cursor.Expect("(");
-        var condition = ParseExpression();
+        var condition = ParseSequence();
         cursor.Expect(")");
         var then = ParseStatement();
         cursor.TryTake(";");
@@ -133,15 +133,24 @@ internal sealed partial class JavaScriptParser
     private ForOfStatement ParseFor()
     {
         int at = cursor.Take().Position;
+        if (cursor.Current.IsWord("await"))
+        {
+            throw TokenCursor.NotSupported("'await'", cursor.Current.Position);
+        }
+
         cursor.Expect("(");
         if (cursor.Current.Kind == TokenKind.Name && cursor.Current.Text is "let" or "const" or "var" && cursor.Ahead(2).IsWord("of"))
         {
-            cursor.Take();
+            string word = cursor.Take().Text;
             string name = ExpectVariable();
             cursor.ExpectWord("of");
             var values = ParseExpression();
             cursor.Expect(")");
-            return new ForOfStatement(name, values, ParseStatement(), at);
+            return new ForOfStatement(name, values, ParseStatement(), at)
+            {
+                IsVar = word is "var",
+                IsConstant = word is "const",
+            };
         }
 
         throw TokenCursor.NotSupported("'for' loops other than 'for (const x of array)'", at);

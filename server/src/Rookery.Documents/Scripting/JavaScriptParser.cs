@@ -81,6 +81,7 @@ internal sealed partial class JavaScriptParser
     };
 
     private readonly TokenCursor cursor;
+    private bool isInFunction;
 
     /// <summary>Begins a text.</summary>
     /// <param name="text">The text.</param>
@@ -124,6 +125,15 @@ internal sealed partial class JavaScriptParser
 
         cursor.Leave();
         return result;
+    }
+
+    /// <summary>Parses an expression where JavaScript takes several, of which the last has the value.</summary>
+    private Expression ParseSequence()
+    {
+        var expression = ParseExpression();
+        return cursor.Current.Is(",")
+            ? throw TokenCursor.NotSupported("the comma operator", cursor.Current.Position)
+            : expression;
     }
 
     private AssignmentExpression ParseAssignment(Expression target, Token mark)
@@ -246,7 +256,7 @@ internal sealed partial class JavaScriptParser
         var target = ParseOperand();
         return target is MemberExpression or ElementExpression
             ? new DeleteExpression(target, at)
-            : throw new ScriptException(ScriptFault.Syntax, "Only members can be deleted", at);
+            : throw TokenCursor.NotSupported("'delete' of what is no member", at);
     }
 
     private Expression ParsePostfix()
@@ -292,7 +302,7 @@ internal sealed partial class JavaScriptParser
     private Expression ParseElement(Expression target)
     {
         int at = cursor.Expect("[").Position;
-        var index = ParseExpression();
+        var index = ParseSequence();
         cursor.Expect("]");
         return index is TextLiteral name ? new MemberExpression(target, name.Text, at) : new ElementExpression(target, index, at);
     }

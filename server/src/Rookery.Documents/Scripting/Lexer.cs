@@ -66,6 +66,11 @@ internal sealed class Lexer(string text, bool isLinq)
                 position++;
             }
 
+            if (position < text.Length && text[position] == '\\' && !isLinq)
+            {
+                throw TokenCursor.NotSupported("escapes in names", position);
+            }
+
             return new Token(TokenKind.Name, text[start..position], 0, start, isAfterNewLine);
         }
 
@@ -90,6 +95,16 @@ internal sealed class Lexer(string text, bool isLinq)
             return new Token(TokenKind.Template, ReadTemplate(), 0, start, isAfterNewLine);
         }
 
+        if (first == '\\' && !isLinq)
+        {
+            throw TokenCursor.NotSupported("escapes in names", start);
+        }
+
+        if (!isLinq && string.CompareOrdinal(text, position, "<!--", 0, 4) == 0)
+        {
+            throw TokenCursor.NotSupported("comments that begin with '<!--'", start);
+        }
+
         foreach (string mark in Marks)
         {
             if (string.CompareOrdinal(text, position, mark, 0, mark.Length) == 0)
@@ -108,7 +123,13 @@ internal sealed class Lexer(string text, bool isLinq)
         throw Invalid($"The character {(char.IsControl(first) ? $"U+{(int)first:X4}" : $"'{first}'")} is not allowed here", start);
     }
 
-    private static bool IsNameStart(char value) => char.IsAsciiLetter(value) || value is '_' or '$' || (value >= 0x80 && value is not ('\u00A0' or '\uFEFF' or '\u2028' or '\u2029'));
+    private static bool IsNameStart(char value) =>
+        char.IsAsciiLetter(value) || value is '_' or '$'
+        || (value >= 0x80 && !IsBlank(value) && value is not ('\u2028' or '\u2029'));
+
+    /// <summary>Whether it is a blank inside a line: ECMA-262's WhiteSpace.</summary>
+    private static bool IsBlank(char value) => value is ' ' or '\t' or '\v' or '\f' or '\u00A0' or '\uFEFF' or '\u1680'
+        or (>= '\u2000' and <= '\u200A') or '\u202F' or '\u205F' or '\u3000';
 
     /// <summary>Skips blanks and comments; true when a line ended among them.</summary>
     private bool SkipBlanks()
@@ -122,13 +143,13 @@ internal sealed class Lexer(string text, bool isLinq)
                 isAfterNewLine = true;
                 position++;
             }
-            else if (next is ' ' or '\t' or '\v' or '\f' or '\u00A0' or '\uFEFF')
+            else if (IsBlank(next))
             {
                 position++;
             }
             else if (string.CompareOrdinal(text, position, "//", 0, 2) == 0)
             {
-                int end = text.AsSpan(position).IndexOfAny('\n', '\r');
+                int end = text.AsSpan(position).IndexOfAny("\n\r\u2028\u2029");
                 position = end < 0 ? text.Length : position + end;
             }
             else if (string.CompareOrdinal(text, position, "/*", 0, 2) == 0)
@@ -148,21 +169,9 @@ internal sealed class Lexer(string text, bool isLinq)
     private double ReadNumber()
     {
         int start = position;
-        if (text[position] == '0' && position + 1 < text.Length && text[position + 1] is 'x' or 'X')
+        if (text[position] == '0' && position + 1 < text.Length && (text[position + 1] | ' ') is 'x' or 'o' or 'b')
         {
-            position += 2;
-            int digits = position;
-            while (position < text.Length && char.IsAsciiHexDigit(text[position]))
-            {
-                position++;
-            }
-
-            if (digits == position || position - digits > 13 || EndsInName())
-            {
-                throw Invalid("The number is not written as numbers are", start);
-            }
-
-            return long.Parse(text.AsSpan(digits, position - digits), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture);
+            return ReadNumberOfBits(start);
         }
 
         SkipDigits();
@@ -189,8 +198,36 @@ internal sealed class Lexer(string text, bool isLinq)
             position++;
         }
 
-        bool hasLeadingZero = text[start] == '0' && position - start > 1 && char.IsAsciiDigit(text[start + 1]);
-        return isNumber && !hasLeadingZero && !EndsInName() ? number : throw Invalid("The number is not written as numbers are", start);
+        if (text[start] == '0' && position - start > 1 && char.IsAsciiDigit(text[start + 1]))
+        {
+            throw TokenCursor.NotSupported("numbers that begin with a zero", start);
+        }
+
+        RefuseNumberThatGoesOn();
+        return isNumber && !EndsInName() ? number : throw Invalid("The number is not written as numbers are", start);
+    }
+
+    /// <summary>Reads <c>0x1F</c>, <c>0o17</c> or <c>0b11</c>.</summary>
+    private double ReadNumberOfBits(int start)
+    {
+        position += 2;
+        while (position < text.Length && char.IsAsciiHexDigit(text[position]))
+        {
+            position++;
+        }
+
+        RefuseNumberThatGoesOn();
+        double number = NumberText.Parse(Encoding.UTF8.GetBytes(text[start..position]));
+        bool isNumber = !double.IsNaN(number) && !EndsInName();
+        return isNumber ? number : throw Invalid("The number is not written as numbers are", start);
+    }
+
+    private void RefuseNumberThatGoesOn()
+    {
+        if (!isLinq && position < text.Length && text[position] is 'n' or '_')
+        {
+            throw TokenCursor.NotSupported(text[position] == 'n' ? "BigInt numbers" : "'_' in numbers", position);
+        }
     }
 
     private void SkipDigits()
@@ -209,7 +246,7 @@ internal sealed class Lexer(string text, bool isLinq)
         int from = position;
         while (position < text.Length && text[position] != quote && text[position] is not ('\n' or '\r'))
         {
-            position += text[position] == '\\' ? 2 : 1;
+            position += LengthInText();
         }
 
         if (position >= text.Length || text[position] != quote)
@@ -219,6 +256,22 @@ internal sealed class Lexer(string text, bool isLinq)
 
         string inside = text[from..position++];
         return Escapes.Resolve(inside, from);
+    }
+
+    /// <summary>
+    /// Characters of the next character or escape of a text. JavaScript's texts go on behind an escaped line end.
+    /// </summary>
+    private int LengthInText()
+    {
+        if (text[position] != '\\')
+        {
+            return 1;
+        }
+
+        char escaped = position + 1 < text.Length ? text[position + 1] : '\0';
+        return escaped is not ('\n' or '\r') ? 2
+            : isLinq ? 1
+            : escaped == '\r' && position + 2 < text.Length && text[position + 2] == '\n' ? 3 : 2;
     }
 
     private string ReadVerbatim()
@@ -246,17 +299,13 @@ internal sealed class Lexer(string text, bool isLinq)
         }
     }
 
-    /// <summary>Reads a template to its back quote; templates inside its values are not understood.</summary>
+    /// <summary>Reads a template to its back quote.</summary>
     private string ReadTemplate()
     {
-        int start = position++;
-        int from = position;
-        while (position < text.Length && text[position] != '`')
-        {
-            position += text[position] == '\\' ? 2 : 1;
-        }
-
-        return position < text.Length ? text[from..position++] : throw Invalid("The template does not end", start);
+        int start = position;
+        int end = TemplateText.FindEnd(text, start + 1);
+        position = end + 1;
+        return end < 0 ? throw Invalid("The template does not end", start) : text[(start + 1)..end];
     }
 
     private static ScriptException Invalid(string message, int at) => new(ScriptFault.Syntax, message, at);

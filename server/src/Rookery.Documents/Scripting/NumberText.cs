@@ -75,7 +75,7 @@ internal static class NumberText
         int start = destination[0] == '0' ? 1 : 0;
         destination[start..end].CopyTo(destination[1..]);
         end += 1 - start;
-        if (value < 0 && destination[1..end].ContainsAnyInRange((byte)'1', (byte)'9'))
+        if (value < 0)
         {
             destination[0] = (byte)'-';
             return end;
@@ -94,14 +94,24 @@ internal static class NumberText
             return 0;
         }
 
-        if (text.Length > 2 && text[0] == '0' && text[1] is (byte)'x' or (byte)'X')
+        int radix = text.Length > 2 && text[0] == '0' ? RadixOf(text[1]) : 0;
+        if (radix > 0)
         {
-            return ParseDigits(text[2..], 16, out int read) is var value && read == text.Length - 2 ? value : double.NaN;
+            double value = ParseDigits(text[2..], radix, out int read);
+            return read == text.Length - 2 ? value : double.NaN;
         }
 
         int length = DecimalLength(text);
         return length == text.Length ? ParsePrefix(text) : double.NaN;
     }
+
+    private static int RadixOf(byte letter) => letter switch
+    {
+        (byte)'x' or (byte)'X' => 16,
+        (byte)'o' or (byte)'O' => 8,
+        (byte)'b' or (byte)'B' => 2,
+        _ => 0,
+    };
 
     /// <summary>The number that a text begins with, as JavaScript's parseFloat.</summary>
     public static double ParsePrefix(ReadOnlySpan<byte> text)
@@ -138,6 +148,10 @@ internal static class NumberText
         return read == 0 ? double.NaN : isNegative ? -value : value;
     }
 
+    /// <summary>
+    /// Digits of powers of two are rounded once, to even. Those of other bases are added in groups that fit 32 bits,
+    /// as engines do, because the last bits of a long number follow from it.
+    /// </summary>
     private static double ParseDigits(ReadOnlySpan<byte> text, int radix, out int read)
     {
         if (radix == 10)
@@ -147,26 +161,62 @@ internal static class NumberText
             return read == 0 ? 0 : double.Parse(text[..read], NumberStyles.None, CultureInfo.InvariantCulture);
         }
 
-        double value = 0;
-        for (read = 0; read < text.Length; read++)
+        for (read = 0; read < text.Length && DigitOf(text[read]) < radix; read++)
         {
-            int digit = text[read] switch
-            {
-                >= (byte)'0' and <= (byte)'9' => text[read] - '0',
-                >= (byte)'a' and <= (byte)'z' => text[read] - 'a' + 10,
-                >= (byte)'A' and <= (byte)'Z' => text[read] - 'A' + 10,
-                _ => radix,
-            };
-            if (digit >= radix)
-            {
-                break;
-            }
-
-            value = (value * radix) + digit;
         }
 
-        return value;
+        return int.IsPow2(radix) ? SumOfBits(text[..read], int.Log2(radix)) : SumOfGroups(text[..read], radix);
     }
+
+    private static double SumOfBits(ReadOnlySpan<byte> digits, int bitsPerDigit)
+    {
+        const ulong Full = 1UL << 58;
+        ulong leading = 0, rest = 0;
+        int dropped = 0;
+        foreach (byte digit in digits)
+        {
+            if (leading < Full)
+            {
+                leading = (leading << bitsPerDigit) | (uint)DigitOf(digit);
+            }
+            else
+            {
+                rest |= (uint)DigitOf(digit);
+                dropped += bitsPerDigit;
+            }
+        }
+
+        // What was dropped only decides whether a half is one: a bit below all that a double keeps says so.
+        return Math.ScaleB(leading | (rest == 0 ? 0UL : 1), dropped);
+    }
+
+    private static double SumOfGroups(ReadOnlySpan<byte> digits, int radix)
+    {
+        const uint MostMultiplier = uint.MaxValue / 36;
+        double sum = 0;
+        uint group = 0, multiplier = 1;
+        foreach (byte digit in digits)
+        {
+            if (multiplier * (uint)radix > MostMultiplier)
+            {
+                sum = (sum * multiplier) + group;
+                (group, multiplier) = (0, 1);
+            }
+
+            group = (group * (uint)radix) + (uint)DigitOf(digit);
+            multiplier *= (uint)radix;
+        }
+
+        return (sum * multiplier) + group;
+    }
+
+    private static int DigitOf(byte character) => character switch
+    {
+        >= (byte)'0' and <= (byte)'9' => character - '0',
+        >= (byte)'a' and <= (byte)'z' => character - 'a' + 10,
+        >= (byte)'A' and <= (byte)'Z' => character - 'A' + 10,
+        _ => int.MaxValue,
+    };
 
     /// <summary>Bytes of the decimal number that a text begins with.</summary>
     private static int DecimalLength(ReadOnlySpan<byte> text)

@@ -5,12 +5,16 @@ namespace Rookery.Documents.Scripting;
 internal sealed class Scope(Scope? outer)
 {
     private readonly Dictionary<string, Variable> variables = new(StringComparer.Ordinal);
+    private readonly HashSet<string> usedFromOutside = new(StringComparer.Ordinal);
 
     /// <summary>The block around it.</summary>
     public Scope? Outer => outer;
 
     /// <summary>Declares a variable; false when the block has one of that name.</summary>
     public bool TryDeclare(string name, int local, bool isConstant) => variables.TryAdd(name, new Variable(local, isConstant));
+
+    /// <summary>Whether the name was looked up here and found in a block around.</summary>
+    public bool IsUsedFromOutside(string name) => usedFromOutside.Contains(name);
 
     /// <summary>Finds a variable, also in the blocks around.</summary>
     public bool TryFind(string name, out Variable variable)
@@ -21,6 +25,8 @@ internal sealed class Scope(Scope? outer)
             {
                 return true;
             }
+
+            scope.usedFromOutside.Add(name);
         }
 
         variable = default;

@@ -65,7 +65,12 @@ internal sealed partial class ScriptEmitter
             Emit(variable.Value);
         }
 
-        builder.Emit(Opcode.StoreLocal, Declare(variable.Name, variable.IsConstant, variable.Position));
+        if (variable.IsHoisted && scope.IsUsedFromOutside(variable.Name))
+        {
+            throw TokenCursor.NotSupported($"'{variable.Name}' before its declaration", variable.Position);
+        }
+
+        builder.Emit(Opcode.StoreLocal, Declare(variable.Name, variable.IsConstant, variable.Position, variable.IsVar));
     }
 
     private void EmitBlock(BlockStatement block)
@@ -104,7 +109,7 @@ internal sealed partial class ScriptEmitter
         var outerLoop = loop;
         scope = new Scope(outer);
         loop = new Loop(NewTarget(), NewTarget());
-        int element = Declare(each.Name, isConstant: false, each.Position);
+        int element = Declare(each.Name, each.IsConstant, each.Position, each.IsVar);
         builder.Mark(loop.Next);
         builder.EmitNext(iteration, element, loop.End);
         Emit(each.Body);

@@ -53,7 +53,7 @@ internal sealed partial class ScriptEmitter
         {
             if (statement is FunctionStatement function && !emitter.functions.TryAdd(function.Name, new DeclaredFunction(emitter.builder.Declare(), function)))
             {
-                throw new ScriptException(ScriptFault.Syntax, $"The function '{function.Name}' is declared twice", function.Position);
+                throw TokenCursor.NotSupported($"two functions of the name '{function.Name}'", function.Position);
             }
         }
 
@@ -77,7 +77,7 @@ internal sealed partial class ScriptEmitter
         {
             if (!scope.TryDeclare(name, NewLocal(position), isConstant: false))
             {
-                throw new ScriptException(ScriptFault.Syntax, $"The parameter '{name}' is named twice", position);
+                throw TokenCursor.NotSupported($"two parameters of the name '{name}'", position);
             }
         }
 
@@ -111,8 +111,14 @@ internal sealed partial class ScriptEmitter
         return target;
     }
 
-    private int Declare(string name, bool isConstant, int position)
+    private int Declare(string name, bool isConstant, int position, bool isVar = false)
     {
+        // A block's own variable would hide the one that JavaScript means.
+        if (isVar && scope.TryFind(name, out _))
+        {
+            throw TokenCursor.NotSupported($"'var {name}' where '{name}' is declared already", position);
+        }
+
         int local = NewLocal(position);
         return scope.TryDeclare(name, local, isConstant) ? local : throw new ScriptException(ScriptFault.Syntax, $"'{name}' is declared twice", position);
     }

@@ -8,7 +8,15 @@ internal abstract record Statement(int Position);
 internal sealed record ExpressionStatement(Expression Expression, int Position) : Statement(Position);
 
 /// <summary><c>let a = b</c>, of which a line may hold several.</summary>
-internal sealed record VariableStatement(string Name, Expression? Value, bool IsConstant, int Position) : Statement(Position);
+internal sealed record VariableStatement(string Name, Expression? Value, bool IsConstant, int Position)
+    : Statement(Position)
+{
+    /// <summary>Whether its name means this variable in the whole block, before it too, as JavaScript has it.</summary>
+    public bool IsHoisted { get; init; }
+
+    /// <summary>Whether it is <c>var</c>, which belongs to the whole function.</summary>
+    public bool IsVar { get; init; }
+}
 
 /// <summary><c>{ … }</c>; the declarations of one line are a block that opens no scope.</summary>
 internal sealed record BlockStatement(IReadOnlyList<Statement> Statements, bool OpensScope, int Position) : Statement(Position);
@@ -17,7 +25,15 @@ internal sealed record BlockStatement(IReadOnlyList<Statement> Statements, bool 
 internal sealed record IfStatement(Expression Condition, Statement Then, Statement? Otherwise, int Position) : Statement(Position);
 
 /// <summary><c>for (const a of b) c</c>.</summary>
-internal sealed record ForOfStatement(string Name, Expression Values, Statement Body, int Position) : Statement(Position);
+internal sealed record ForOfStatement(string Name, Expression Values, Statement Body, int Position)
+    : Statement(Position)
+{
+    /// <summary>Whether its variable is <c>var</c>, which belongs to the whole function.</summary>
+    public bool IsVar { get; init; }
+
+    /// <summary>Whether its variable is <c>const</c>.</summary>
+    public bool IsConstant { get; init; }
+}
 
 /// <summary><c>break</c> or <c>continue</c>.</summary>
 internal sealed record LoopStatement(bool IsBreak, int Position) : Statement(Position);
