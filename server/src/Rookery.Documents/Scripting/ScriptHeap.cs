@@ -45,6 +45,7 @@ internal sealed partial class ScriptHeap
         memoryLimit = memoryBytes;
         stepsGiven = stepsLeft = 0;
         takenBytes = heldBytes = 0;
+        HasHalves = false;
     }
 
     /// <summary>Gives large memory back.</summary>
@@ -131,8 +132,32 @@ internal sealed partial class ScriptHeap
     /// <summary>Forgets bytes that no value holds.</summary>
     public void Truncate(int length) => bytes.Truncate(length);
 
-    /// <summary>The text of all bytes from a place on.</summary>
-    public ScriptValue TextFrom(int start) => ScriptValue.InHeap(ValueKind.Text, start, bytes.Length - start);
+    /// <summary>
+    /// Whether a text was cut inside a surrogate pair in this run. Until then no text needs to be searched for halves.
+    /// </summary>
+    public bool HasHalves { get; private set; }
+
+    /// <summary>
+    /// The text of all bytes from a place on. They belong to no other text where <see cref="HasHalves"/>.
+    /// </summary>
+    public ScriptValue TextFrom(int start)
+    {
+        if (HasHalves)
+        {
+            SpendOnBytes(bytes.Length - start);
+            bytes.Truncate(start + Utf16Text.MergeHalves(bytes.WrittenMemory.Span[start..]));
+        }
+
+        return ScriptValue.InHeap(ValueKind.Text, start, bytes.Length - start);
+    }
+
+    /// <summary>Adds one half of the pair that stands at a place.</summary>
+    public void AddHalf(int pair, bool isSecond)
+    {
+        HasHalves = true;
+        var room = Reserve(Utf16Text.HalfBytes);
+        bytes.Advance(Utf16Text.WriteHalf(bytes.Written.Slice(pair, Utf16Text.PairBytes), isSecond, room));
+    }
 
     /// <summary>A text from outside of the heap.</summary>
     public ScriptValue NewText(ReadOnlySpan<byte> source)

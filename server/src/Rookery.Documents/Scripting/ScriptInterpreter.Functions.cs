@@ -93,8 +93,8 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue ParseInteger(ScriptValue first, ReadOnlySpan<ScriptValue> arguments)
     {
-        int radix = arguments.Length > 1 ? ToInteger(arguments[1], 0, 37) : 0;
-        if (radix is 1 or 37)
+        int radix = arguments.Length > 1 ? ToInt32(ToNumber(arguments[1])) : 0;
+        if (radix is < 0 or 1 or > 36)
         {
             return ScriptValue.Of(double.NaN);
         }
@@ -102,6 +102,13 @@ public sealed partial class ScriptInterpreter
         var text = ToText(first);
         heap.SpendOnDigits(text.Length);
         return ScriptValue.Of(NumberText.ParseInteger(heap.Span(text), radix));
+    }
+
+    /// <summary>The number's whole part, modulo 2³², as ECMA-262's ToInt32.</summary>
+    private static int ToInt32(double number)
+    {
+        const double Modulus = 4294967296;
+        return double.IsFinite(number) ? unchecked((int)(long)(Math.Truncate(number) % Modulus)) : 0;
     }
 
     private double Extreme(bool isLeast, ReadOnlySpan<ScriptValue> arguments)
@@ -120,7 +127,8 @@ public sealed partial class ScriptInterpreter
     private static double Round(double number)
     {
         double floor = Math.Floor(number);
-        return number - floor >= 0.5 ? floor + 1 : floor;
+        double rounded = number - floor >= 0.5 ? floor + 1 : floor;
+        return rounded == 0 ? Math.CopySign(0, number) : rounded;
     }
 
     private ScriptValue ToFixed(double number, int digits)
@@ -145,6 +153,7 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue MembersOf(ScriptFunction function, ScriptValue value)
     {
+        value = value.IsText ? Split(heap.Plain(value), heap.NewText(default)) : value;
         var array = heap.NewArray();
         int count = value.IsContainer ? heap.Count(value) : 0;
         for (int index = 0; index < count; index++)

@@ -17,7 +17,7 @@ public sealed partial class ScriptInterpreter
             case ValueKind.Text or ValueKind.EscapedText when heap.Span(name).SequenceEqual("length"u8):
                 return ScriptValue.Of(LengthOf(heap.Plain(target)));
             default:
-                return ScriptValue.Undefined;
+                return GetAt(target, IndexOf(heap.Span(name)));
         }
     }
 
@@ -34,28 +34,48 @@ public sealed partial class ScriptInterpreter
             return ScriptValue.Undefined;
         }
 
-        if (key.IsNumber && target.Kind != ValueKind.Object)
-        {
-            double index = heap.NumberOf(key);
-            if (target.Kind == ValueKind.Array)
-            {
-                return IsIndex(index, heap.Count(target)) ? heap.Element(target, (int)index) : ScriptValue.Undefined;
-            }
+        return key.IsNumber && target.Kind != ValueKind.Object
+            ? GetAt(target, heap.NumberOf(key))
+            : GetMember(target, ToText(key));
+    }
 
-            if (target.IsText)
-            {
-                var text = heap.Plain(target);
-                return IsIndex(index, LengthOf(text)) ? Part(text, (int)index, (int)index + 1) : ScriptValue.Undefined;
-            }
+    /// <summary>The element of an array, or the unit of a text, at an index; undefined where there is none.</summary>
+    private ScriptValue GetAt(ScriptValue target, double index)
+    {
+        if (target.Kind == ValueKind.Array)
+        {
+            return IsIndex(index, heap.Count(target)) ? heap.Element(target, (int)index) : ScriptValue.Undefined;
         }
 
-        return GetMember(target, ToText(key));
+        if (target.IsText)
+        {
+            var text = heap.Plain(target);
+            return IsIndex(index, LengthOf(text)) ? Part(text, (int)index, (int)index + 1) : ScriptValue.Undefined;
+        }
+
+        return ScriptValue.Undefined;
     }
 
     private static bool IsIndex(double number, int count) => number >= 0 && number < count && number == Math.Truncate(number);
 
+    /// <summary>The index that a name is, as <c>'1'</c> but not <c>'01'</c>; NaN where it is none.</summary>
+    private static double IndexOf(ReadOnlySpan<byte> name)
+    {
+        const int MostDigits = 10;
+        bool isIndex = name.Length is > 0 and <= MostDigits
+            && name.IndexOfAnyExceptInRange((byte)'0', (byte)'9') < 0
+            && (name.Length == 1 || name[0] != '0');
+        return isIndex ? NumberText.Parse(name) : double.NaN;
+    }
+
     private void SetMember(ScriptValue target, ScriptValue name, ScriptValue value)
     {
+        if (target.Kind == ValueKind.Array && !double.IsNaN(IndexOf(heap.Span(name))))
+        {
+            SetElement(target, name, value);
+            return;
+        }
+
         if (target.Kind != ValueKind.Object)
         {
             throw CannotSet(target, name);
@@ -78,7 +98,7 @@ public sealed partial class ScriptInterpreter
         }
 
         int count = heap.Count(target);
-        double index = key.IsNumber ? heap.NumberOf(key) : double.NaN;
+        double index = key.IsNumber ? heap.NumberOf(key) : IndexOf(heap.Span(ToText(key)));
         if (!IsIndex(index, count + 1))
         {
             throw new ScriptFailure($"an element of an array of {count} cannot be set at '{Shown(ToText(key))}': it is no index, or would leave a gap");
@@ -149,16 +169,19 @@ public sealed partial class ScriptInterpreter
 
     private void AddAll(ScriptValue target, ScriptValue source)
     {
-        if (source.Kind != ValueKind.Object)
+        bool isArray = source.Kind == ValueKind.Array;
+        if (source.IsText)
         {
-            return;
+            source = Split(heap.Plain(source), heap.NewText(default));
+            isArray = true;
         }
 
-        int count = heap.Count(source);
+        int count = source.IsContainer ? heap.Count(source) : 0;
         for (int index = 0; index < count; index++)
         {
             heap.Spend(1);
-            heap.Set(target, heap.Plain(heap.Name(source, index)), heap.Member(source, index));
+            var name = isArray ? ToText(ScriptValue.Of(index)) : heap.Plain(heap.Name(source, index));
+            heap.Set(target, name, isArray ? heap.Element(source, index) : heap.Member(source, index));
         }
     }
 }

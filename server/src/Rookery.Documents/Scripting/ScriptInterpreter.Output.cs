@@ -93,6 +93,12 @@ public sealed partial class ScriptInterpreter
         const int MostBytesOfEscape = 6;
         const int BytesPerPiece = 1024;
         var text = heap.Span(value);
+        if (heap.HasHalves && Utf16Text.IndexOfHalf(text) >= 0)
+        {
+            throw new ScriptFailure(
+                "the result holds a text that was cut inside a surrogate pair: half of a character cannot be stored");
+        }
+
         Write("\""u8);
         if (value.Kind == ValueKind.EscapedText || JsonText.IsPlain(text))
         {

@@ -38,7 +38,10 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.Repeat:
                 return Repeat(text, ToNumber(arguments[0]));
             case ScriptFunction.PadStart or ScriptFunction.PadEnd:
-                return Pad(text, ToInteger(arguments[0], 0, int.MaxValue / 2), arguments.Length > 1 ? ToText(arguments[1]) : heap.NewText(" "u8), function == ScriptFunction.PadStart);
+                bool hasFill = arguments.Length > 1 && arguments[1].Kind != ValueKind.Undefined;
+                var fill = hasFill ? ToText(arguments[1]) : heap.NewText(" "u8);
+                int padded = ToInteger(arguments[0], 0, int.MaxValue / 2);
+                return Pad(text, padded, fill, function == ScriptFunction.PadStart);
             default:
                 throw new ScriptFailure($"the script calls {function} on a text");
         }
@@ -46,12 +49,12 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue InOtherCase(ScriptValue text, bool isUpper)
     {
-        // The simple mapping of a character takes at most three bytes for two.
         const int BytesPerMappingStep = 4;
         heap.Spend(text.Length / BytesPerMappingStep);
         int start = heap.Length;
-        var room = heap.Reserve((text.Length * 3 / 2) + 4);
-        heap.Advance(LetterCase.Map(heap.Span(text), room, isUpper));
+        var room = heap.Reserve(text.Length * FullLetterCase.MostGrowth);
+        var source = heap.Span(text);
+        heap.Advance(isUpper ? FullLetterCase.ToUpper(source, room) : FullLetterCase.ToLower(source, room));
         return heap.TextFrom(start);
     }
 
@@ -81,7 +84,7 @@ public sealed partial class ScriptInterpreter
         return Part(text, from, Math.Max(from, to));
     }
 
-    /// <summary>Units of a text from one to another; a pair that is cut apart leaves what stands for a half.</summary>
+    /// <summary>Units of a text from one to another; of a pair that is cut apart, one half.</summary>
     private ScriptValue Part(ScriptValue text, int from, int to)
     {
         heap.SpendOnBytes(text.Length);
@@ -101,8 +104,8 @@ public sealed partial class ScriptInterpreter
         int made = heap.Length;
         if (cutsStart)
         {
-            heap.Add(Utf16Text.Half);
-            start += 4;
+            heap.AddHalf(text.Start + start, isSecond: true);
+            start += Utf16Text.PairBytes;
         }
 
         if (end > start)
@@ -112,7 +115,7 @@ public sealed partial class ScriptInterpreter
 
         if (cutsEnd)
         {
-            heap.Add(Utf16Text.Half);
+            heap.AddHalf(text.Start + end, isSecond: false);
         }
 
         return heap.TextFrom(made);
@@ -120,6 +123,7 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue Search(ScriptFunction function, ScriptValue text, ScriptValue wanted)
     {
+        RequireWholeCharacters(wanted);
         var bytes = heap.Span(text);
         var part = heap.Span(wanted);
         switch (function)
@@ -142,6 +146,15 @@ public sealed partial class ScriptInterpreter
         }
 
         return function == ScriptFunction.Includes ? ScriptValue.Of(offset >= 0) : ScriptValue.Of(offset < 0 ? -1 : Utf16Text.Length(bytes[..offset]));
+    }
+
+    /// <summary>Half of a pair is not found by its bytes inside the other text's pairs.</summary>
+    private void RequireWholeCharacters(ScriptValue wanted)
+    {
+        if (heap.HasHalves && Utf16Text.IsCutAtAnEnd(heap.Span(wanted)))
+        {
+            throw new ScriptFailure("the script searches for a text that was cut inside a surrogate pair");
+        }
     }
 
     /// <summary>Where a text stands in another one, counted from a place; -1 where it does not.</summary>
@@ -168,6 +181,7 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue Replace(ScriptValue text, ScriptValue wanted, ScriptValue replacement, bool isAll)
     {
+        RequireWholeCharacters(wanted);
         int start = heap.Length;
         int at = 0;
         while (true)
@@ -183,8 +197,8 @@ public sealed partial class ScriptInterpreter
             at += found + wanted.Length;
             if (wanted.Length == 0)
             {
-                int length = at < text.Length ? Math.Min(Utf16Text.BytesAt(heap.Span(text)[at]), text.Length - at) : 0;
-                heap.AddCopy(text.Start + Math.Min(at, text.Length), length);
+                int length = at < text.Length ? Utf16Text.BytesAt(heap.Span(text)[at]) : 0;
+                AddUnits(text, wanted, isAll ? replacement : default, at, length);
                 at += Math.Max(length, 1);
             }
 
@@ -200,6 +214,31 @@ public sealed partial class ScriptInterpreter
         }
 
         return heap.TextFrom(start);
+    }
+
+    /// <summary>Adds the character at a place, with a replacement between the halves of a pair.</summary>
+    private void AddUnits(ScriptValue text, ScriptValue wanted, ScriptValue replacement, int at, int length)
+    {
+        if (length < Utf16Text.PairBytes || !replacement.IsText || replacement.Length == 0)
+        {
+            heap.AddCopy(text.Start + Math.Min(at, text.Length), length);
+            return;
+        }
+
+        RefuseAroundHalf(replacement);
+        heap.AddHalf(text.Start + at, isSecond: false);
+        AddReplacement(text, wanted, replacement, at);
+        heap.AddHalf(text.Start + at, isSecond: true);
+    }
+
+    /// <summary>What stands before and behind half of a pair is no part of the text's bytes.</summary>
+    private void RefuseAroundHalf(ScriptValue replacement)
+    {
+        var bytes = heap.Span(replacement);
+        if (bytes.IndexOf("$`"u8) >= 0 || bytes.IndexOf("$'"u8) >= 0)
+        {
+            throw new ScriptFailure("the script replaces inside a surrogate pair by what stands before or behind it");
+        }
     }
 
     /// <summary>Adds the replacement, in which <c>$$</c> is a dollar, <c>$&amp;</c> what was found, and <c>$`</c> and <c>$'</c> what stands before and behind it.</summary>
@@ -238,6 +277,7 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue Split(ScriptValue text, ScriptValue separator)
     {
+        RequireWholeCharacters(separator);
         var array = heap.NewArray();
         int at = 0;
         if (separator.Length == 0)
@@ -245,8 +285,17 @@ public sealed partial class ScriptInterpreter
             while (at < text.Length)
             {
                 heap.Spend(1);
-                int length = Math.Min(Utf16Text.BytesAt(heap.Span(text)[at]), text.Length - at);
-                heap.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, length));
+                int length = Utf16Text.BytesAt(heap.Span(text)[at]);
+                if (length == Utf16Text.PairBytes)
+                {
+                    heap.Append(array, HalfOf(text.Start + at, isSecond: false));
+                    heap.Append(array, HalfOf(text.Start + at, isSecond: true));
+                }
+                else
+                {
+                    heap.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, length));
+                }
+
                 at += length;
             }
 
@@ -262,6 +311,13 @@ public sealed partial class ScriptInterpreter
 
         heap.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, text.Length - at));
         return array;
+    }
+
+    private ScriptValue HalfOf(int pair, bool isSecond)
+    {
+        int start = heap.Length;
+        heap.AddHalf(pair, isSecond);
+        return heap.TextFrom(start);
     }
 
     private ScriptValue Repeat(ScriptValue text, double count)

@@ -162,10 +162,14 @@ public sealed partial class ScriptInterpreter
 
     private static int ExponentOf(double number) => (int)(BitConverter.DoubleToUInt64Bits(number) >> 52) & 0x7FF;
 
-    /// <summary>A text that ends at the end of the heap is continued there: texts never change, so its beginning may belong to two.</summary>
+    /// <summary>
+    /// A text that ends at the end of the heap is continued there: texts never change, so its beginning may belong to
+    /// two. Not where halves of pairs may meet, because merging them changes its end.
+    /// </summary>
     private ScriptValue JoinTexts(ScriptValue left, ScriptValue right)
     {
-        if (left.Kind == ValueKind.Text && left.Start + left.Length == heap.Length && !right.IsContainer)
+        bool isLast = left.Kind == ValueKind.Text && left.Start + left.Length == heap.Length;
+        if (isLast && !right.IsContainer && !heap.HasHalves)
         {
             AddText(right, 0);
             return heap.TextFrom(left.Start);

@@ -1,0 +1,110 @@
+using System.Globalization;
+using System.Text;
+using System.Text.Encodings.Web;
+using System.Text.Json;
+using Rookery.Documents.Scripting;
+
+namespace Rookery.Documents.Tests.Scripting;
+
+/// <summary>Scripts leave what a real engine of JavaScript leaves, or are refused by name.</summary>
+public class EngineComparisonTests
+{
+    private const int ScriptsPerSeed = 4_000;
+    private const string Expression = "expression";
+
+    private static readonly JsonSerializerOptions Readable = new()
+    {
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+    };
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public async Task Expressions_have_the_values_of_a_real_engine(int seed)
+    {
+        var random = new TypedScript(new Random(seed));
+        await CompareAsync(Expression, random.Expression);
+    }
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    public async Task Statements_leave_the_documents_of_a_real_engine(int seed)
+    {
+        var random = new TypedScript(new Random(seed));
+        await CompareAsync("statements", random.Statements);
+    }
+
+    private static async Task CompareAsync(string kind, Func<string> next)
+    {
+        var numbers = Enumerable.Range(0, ScriptsPerSeed);
+        EngineScript[] scripts = [.. numbers.Select(_ => new EngineScript(kind, next(), TypedScript.Document))];
+        var expected = await JavaScriptEngine.RunAsync(scripts);
+        int compared = 0, refused = 0;
+        var different = new StringBuilder();
+        for (int index = 0; index < scripts.Length; index++)
+        {
+            if (expected[index] is not { } wanted)
+            {
+                continue;
+            }
+
+            string? found = Run(scripts[index]);
+            if (found is null)
+            {
+                refused++;
+                continue;
+            }
+
+            compared++;
+            if (!IsSame(wanted, found))
+            {
+                string text = JsonSerializer.Serialize(scripts[index].Text, Readable);
+                different.AppendLine(CultureInfo.InvariantCulture, $"{text}\n  engine {wanted}\n  ours   {found}");
+            }
+        }
+
+        Assert.True(different.Length == 0, different.ToString());
+        Assert.True(compared > scripts.Length / 3, $"only {compared} were compared");
+        Assert.True(refused < scripts.Length / 5, $"{refused} were refused");
+    }
+
+    /// <summary>What a script leaves; null where it is refused.</summary>
+    private static string? Run(EngineScript script)
+    {
+        try
+        {
+            string result = string.Equals(script.Kind, Expression, StringComparison.Ordinal)
+                ? Scripts.Evaluate(script.Text, script.Document)
+                : Scripts.Patch(script.Text, script.Document);
+            return result.StartsWith("failed: ", StringComparison.Ordinal) ? null : result;
+        }
+        catch (ScriptException refusal) when (refusal.Fault == ScriptFault.NotSupported)
+        {
+            return null;
+        }
+        catch (ScriptException refusal)
+        {
+            return refusal.Message;
+        }
+    }
+
+    private static bool IsSame(string wanted, string found)
+    {
+        if (string.Equals(wanted, found, StringComparison.Ordinal))
+        {
+            return true;
+        }
+
+        try
+        {
+            using var a = JsonDocument.Parse(wanted);
+            using var b = JsonDocument.Parse(found);
+            return JsonElement.DeepEquals(a.RootElement, b.RootElement);
+        }
+        catch (Exception failure) when (failure is JsonException or InvalidOperationException)
+        {
+            return false;
+        }
+    }
+}
