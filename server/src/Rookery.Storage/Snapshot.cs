@@ -2,7 +2,7 @@ namespace Rookery.Storage;
 
 /// <summary>
 /// Everything that was applied when it was opened, and nothing later. Opening and reading neither lock nor allocate. Keeps memory and files alive until
-/// disposed: dispose exactly once, and re-open it in long walks. Any number of threads may read through one.
+/// disposed: dispose exactly once. How much all together may keep is bounded: long walks ask <see cref="ThrowIfEnded"/>. Any number of threads may read through one.
 /// </summary>
 public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
 {
@@ -18,6 +18,19 @@ public readonly struct Snapshot : IDisposable, IEquatable<Snapshot>
 
     /// <summary>The journal index of the last batch in it.</summary>
     public long AppliedIndex => state.Position.Index;
+
+    /// <summary>Cancelled when it has to be given up: it keeps more from being given back than readers may. Whoever waits while holding it listens.</summary>
+    public CancellationToken Ended => state.Ended;
+
+    /// <summary>Stops a long read that has to be given up. Asked between rows; what is being read stays readable.</summary>
+    /// <exception cref="SnapshotEndedException">It keeps more from being given back than readers may.</exception>
+    public void ThrowIfEnded()
+    {
+        if (state.IsEnded)
+        {
+            throw new SnapshotEndedException();
+        }
+    }
 
     /// <summary>Looks a key up.</summary>
     /// <param name="key">The whole key: database number, table, user key.</param>

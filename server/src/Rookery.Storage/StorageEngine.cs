@@ -88,6 +88,9 @@ public sealed partial class StorageEngine : IDisposable
     /// <summary>The journal index of the last batch applied.</summary>
     public long AppliedIndex => context.Published.Current.Position.Index;
 
+    /// <summary>How often <see cref="Install"/> has replaced all there was. It rises before a snapshot can see the new state.</summary>
+    public long Installs => Volatile.Read(ref context.Installs);
+
     /// <summary>Names this store for as long as it exists: drawn at random when the directory, or the checkpoint in it, is first opened to be written. Empty in a checkpoint that is only read.</summary>
     public Guid StoreId => context.Durable.Manifest.StoreId;
 
@@ -233,6 +236,7 @@ public sealed partial class StorageEngine : IDisposable
     /// <summary>Gives memory back that is not in use, and the files that only a reader still held; about every half minute. Writes nothing when there is nothing.</summary>
     public void TrimIdle()
     {
+        context.Readers.Bound();
         context.Garbage.Collect();
         context.Arenas.Trim();
         context.Cache.TrimIdle();

@@ -33,6 +33,12 @@ public sealed record StorageOptions
     /// </summary>
     public long KeptDeletions { get; init; }
 
+    /// <summary>Bytes of memtables that readers may keep after they were flushed; 0 derives it from <see cref="MemtableBytes"/> (two of them).</summary>
+    public long ReaderMemoryBytes { get; init; }
+
+    /// <summary>Bytes of runs that readers may keep after merges took their place, and never more than a quarter of what is free on the disk.</summary>
+    public long ReaderFileBytes { get; init; } = 4L * 1024 * 1024 * 1024;
+
     /// <summary>Says which rows compaction may drop; null keeps all.</summary>
     public ICompactionFilter? Filter { get; init; }
 

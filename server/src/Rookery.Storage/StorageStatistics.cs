@@ -36,6 +36,15 @@ public sealed record StorageStatistics
     /// <summary>How long ago the oldest state that a reader still holds was replaced; zero when readers hold only the newest.</summary>
     public required TimeSpan OldestReaderAge { get; init; }
 
+    /// <summary>Bytes of flushed memtables that readers of older states keep in memory.</summary>
+    public required long ReaderMemoryBytes { get; init; }
+
+    /// <summary>Bytes of runs on disk that only readers of older states keep.</summary>
+    public required long ReaderFileBytes { get; init; }
+
+    /// <summary>States whose readers were ended, because they kept too much.</summary>
+    public required long EndedReads { get; init; }
+
     /// <summary>Bytes of runs that the next compactions would read.</summary>
     public required long PendingCompactionBytes { get; init; }
 

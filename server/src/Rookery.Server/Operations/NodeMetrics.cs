@@ -67,6 +67,10 @@ internal static class NodeMetrics
         text.Gauge("rookery_pending_compaction_bytes", "Bytes that the next compactions would read.").Sample(storage.PendingCompactionBytes);
         text.Gauge("rookery_range_tombstones", "Range tombstones that still cover rows.").Sample(storage.RangeTombstones);
         text.Gauge("rookery_oldest_reader_seconds", "How long ago the oldest state that a reader still holds was replaced.").Sample(storage.OldestReaderAge.TotalSeconds);
+        text.Gauge("rookery_reader_pinned_bytes", "Bytes that only readers of older states keep: of flushed memtables in memory, and of merged runs on disk.")
+            .Sample(storage.ReaderMemoryBytes, ("kind", "memory"))
+            .Sample(storage.ReaderFileBytes, ("kind", "files"));
+        text.Counter("rookery_ended_reads_total", "States whose readers were ended because they kept too much.").Sample(storage.EndedReads);
         text.Gauge("rookery_damaged_places", "Places on disk whose checksum does not match.").Sample(storage.Damage.Count);
     }
 

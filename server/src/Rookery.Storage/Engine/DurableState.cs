@@ -45,6 +45,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         Write(context, Describe(next, position, deletions, position == Manifest.Position ? Manifest.Pending : null));
         RetireAllBut(context, next);
         Publish(context, next, flushed);
+        context.Readers.Bound();
         Collect(context);
     }
 
@@ -73,10 +74,12 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         lock (context.Gate)
         {
             var active = new Memtable(context.Arenas);
+            Interlocked.Increment(ref context.Installs);
             context.Published.Replace(new EngineState(context.Sources, active, [], next, deletions.Ranges, position));
             active.Release();
         }
 
+        context.Readers.Bound();
         Collect(context);
     }
 

@@ -5,6 +5,8 @@ namespace Rookery.Storage;
 /// <summary>What the parts of an engine share.</summary>
 internal sealed class EngineContext
 {
+    public EngineContext() => Readers = new ReaderPins(this);
+
     public required IDisk Disk { get; init; }
 
     /// <summary>With sizes that were derived from the memory budget filled in.</summary>
@@ -26,6 +28,12 @@ internal sealed class EngineContext
 
     /// <summary>Run files that the manifest did not name when it was opened.</summary>
     public required IReadOnlyList<string> LeftOvers { get; init; }
+
+    /// <summary>What readers keep from being given back.</summary>
+    public ReaderPins Readers { get; }
+
+    /// <summary>How often all there was has been replaced by another state. Counted before readers can see that state.</summary>
+    public long Installs;
 
     public EngineCounters Counters { get; } = new();
 

@@ -129,9 +129,14 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         return [.. names.Where(name => RunFileName.TryParse(name, out long id) && !named.Contains(id)).Select(name => Path.Join(options.Directory, name))];
     }
 
-    private StorageOptions WithSizes(MemoryBudget budget) => options with
+    private StorageOptions WithSizes(MemoryBudget budget)
     {
-        MemtableBytes = options.MemtableBytes > 0 ? options.MemtableBytes : Math.Clamp(budget.TotalBytes / 8, 1024 * 1024, 64 * 1024 * 1024),
-        CacheBytes = options.CacheBytes > 0 ? options.CacheBytes : budget.TotalBytes * 3 / 8,
-    };
+        long memtableBytes = options.MemtableBytes > 0 ? options.MemtableBytes : Math.Clamp(budget.TotalBytes / 8, 1024 * 1024, 64 * 1024 * 1024);
+        return options with
+        {
+            MemtableBytes = memtableBytes,
+            CacheBytes = options.CacheBytes > 0 ? options.CacheBytes : budget.TotalBytes * 3 / 8,
+            ReaderMemoryBytes = options.ReaderMemoryBytes > 0 ? options.ReaderMemoryBytes : 2 * memtableBytes,
+        };
+    }
 }

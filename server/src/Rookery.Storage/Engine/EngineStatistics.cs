@@ -6,6 +6,7 @@ internal static class EngineStatistics
     /// <summary>Everything at one moment.</summary>
     public static StorageStatistics Of(EngineContext context, Compactor compactor, string? health)
     {
+        var (readerMemoryBytes, readerFileBytes) = context.Readers.Measure();
         EngineState state = context.Published.Acquire();
         try
         {
@@ -22,6 +23,9 @@ internal static class EngineStatistics
                 ManifestBytes = context.Durable.WrittenBytes,
                 Failures = context.Counters.Failures,
                 OldestReaderAge = context.Published.OldestReaderAge,
+                ReaderMemoryBytes = readerMemoryBytes,
+                ReaderFileBytes = readerFileBytes,
+                EndedReads = context.Readers.Ended,
                 PendingCompactionBytes = compactor.PendingBytes(state.Runs),
                 RangeTombstones = state.RangeTombstones.Pieces.Count,
                 Damage = context.Sources.Damage.Events,

@@ -8,6 +8,8 @@ namespace Rookery.Storage;
 internal sealed class EngineState
 {
     private int references = 1;
+    private int isEnded;
+    private CancellationTokenSource? ending;
 
     /// <summary>Makes a state and takes references to its parts.</summary>
     public EngineState(StorageSources sources, Memtable active, Memtable[] frozen, RunSet runs, RangeTombstoneSet rangeTombstones, ManifestPosition position)
@@ -70,6 +72,37 @@ internal sealed class EngineState
     /// <summary>Whether somebody holds it.</summary>
     public bool IsHeld => Volatile.Read(ref references) > 0;
 
+    /// <summary>Whether those who read it for long have to stop.</summary>
+    public bool IsEnded => Volatile.Read(ref isEnded) != 0;
+
+    /// <summary>Cancelled when they have to. Made when it is first asked for: hardly any reader waits.</summary>
+    public CancellationToken Ended
+    {
+        get
+        {
+            CancellationTokenSource source = Volatile.Read(ref ending) ?? MakeEnding();
+            if (IsEnded)
+            {
+                _ = source.CancelAsync();
+            }
+
+            return source.Token;
+        }
+    }
+
+    /// <summary>Says so. Whoever holds a reference may still use it, and should give it back.</summary>
+    /// <returns>False when it was said before.</returns>
+    public bool End()
+    {
+        if (Interlocked.Exchange(ref isEnded, 1) != 0)
+        {
+            return false;
+        }
+
+        _ = Volatile.Read(ref ending)?.CancelAsync();
+        return true;
+    }
+
     /// <summary>Gives a reference back.</summary>
     public void Release()
     {
@@ -85,6 +118,12 @@ internal sealed class EngineState
 
             Runs.Release();
         }
+    }
+
+    private CancellationTokenSource MakeEnding()
+    {
+        var made = new CancellationTokenSource();
+        return Interlocked.CompareExchange(ref ending, made, null) ?? made;
     }
 }
 

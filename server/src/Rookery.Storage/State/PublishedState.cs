@@ -72,6 +72,15 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
         }
     }
 
+    /// <summary>The older states that readers hold, the oldest first.</summary>
+    public IReadOnlyList<EngineState> Held()
+    {
+        lock (gate)
+        {
+            return [.. held.Select(static each => each.State).Where(static state => state.IsHeld)];
+        }
+    }
+
     private void DropReleased()
     {
         while (held.TryPeek(out var oldest) && !oldest.State.IsHeld)

@@ -1,0 +1,86 @@
+using Rookery.Simulation;
+
+namespace Rookery.Storage.Tests;
+
+/// <summary>What readers of older states keep is bounded.</summary>
+public sealed class ReaderPinsTests
+{
+    private readonly SimulatedDisk _disk = new("/data");
+    private long _index;
+
+    [Fact]
+    public void Readers_of_the_oldest_state_are_ended_when_they_keep_more_memory_than_readers_may()
+    {
+        using StorageEngine engine = EngineWorkload.Open(_disk, EngineWorkload.Options with { ReaderMemoryBytes = 30 * 1024 });
+        Fill(engine, 4_000);
+        using Snapshot oldest = engine.OpenSnapshot();
+        var ended = oldest.Ended;
+        Fill(engine, 60_000);
+        oldest.ThrowIfEnded();
+        Assert.InRange(engine.Statistics().ReaderMemoryBytes, 4_000, 30 * 1024);
+
+        using Snapshot newer = engine.OpenSnapshot();
+        Fill(engine, 60_000);
+        Assert.Throws<SnapshotEndedException>(oldest.ThrowIfEnded);
+        Assert.True(ended.WaitHandle.WaitOne(TimeSpan.FromSeconds(30)));
+        newer.ThrowIfEnded();
+        Assert.False(newer.Ended.IsCancellationRequested);
+        Assert.Equal(1, engine.Statistics().EndedReads);
+
+        // What it holds stays readable until it lets go.
+        Assert.True(oldest.TryGet(EngineWorkload.Key(1, 1, "key1"), out Row row));
+        row.Dispose();
+    }
+
+    [Fact]
+    public void Readers_are_ended_when_they_keep_more_files_than_readers_may()
+    {
+        using StorageEngine engine = EngineWorkload.Open(_disk, EngineWorkload.Options with { ReaderFileBytes = 20_000 });
+        Fill(engine, 40_000);
+        engine.RequestFlush();
+        DoBackgroundWork(engine);
+        using Snapshot snapshot = engine.OpenSnapshot();
+        WriteBatch deletion = engine.Begin(++_index, 1);
+        deletion.DeleteRange(EngineWorkload.Key(1, 0, string.Empty).AsSpan(0, 4), EngineWorkload.Key(2, 0, string.Empty).AsSpan(0, 4), _index);
+        engine.Apply(deletion, _index);
+        DoBackgroundWork(engine);
+        Assert.Throws<SnapshotEndedException>(snapshot.ThrowIfEnded);
+        Assert.True(engine.Statistics().ReaderFileBytes > 20_000);
+    }
+
+    [Fact]
+    public void A_token_that_is_asked_for_behind_the_end_is_cancelled()
+    {
+        using StorageEngine engine = EngineWorkload.Open(_disk, EngineWorkload.Options with { ReaderMemoryBytes = 1 });
+        Fill(engine, 1_000);
+        using Snapshot snapshot = engine.OpenSnapshot();
+        Fill(engine, 40_000);
+        Assert.True(snapshot.Ended.WaitHandle.WaitOne(TimeSpan.FromSeconds(30)));
+    }
+
+    private void Fill(StorageEngine engine, int bytes)
+    {
+        byte[] value = new byte[500];
+        for (int written = 0; written < bytes; written += value.Length)
+        {
+            new Random((int)_index).NextBytes(value);
+            WriteBatch batch = engine.Begin(++_index, 1);
+            batch.Put(EngineWorkload.Key(1, 1, $"key{_index}"), _index, value);
+            engine.Apply(batch, _index);
+            DoBackgroundWork(engine);
+        }
+    }
+
+    private static void DoBackgroundWork(StorageEngine engine)
+    {
+        while (engine.FlushDue && engine.Flush())
+        {
+            // One memtable after the other.
+        }
+
+        while (engine.CompactOnce())
+        {
+            // Part by part.
+        }
+    }
+}
