@@ -22,7 +22,7 @@ public static class ErrorAnswer
     /// <summary>The type for requests that nobody may send; clients expect it with 403.</summary>
     public const string Forbidden = "Raven.Client.Exceptions.Security.AuthorizationException";
 
-    /// <summary>Answers with <paramref name="status"/> and the body; does nothing when the answer has begun.</summary>
+    /// <summary>Answers with <paramref name="status"/> and the body. An answer that has begun is broken off: half of it cannot become an error, and must not look like a whole one.</summary>
     /// <param name="http">The request.</param>
     /// <param name="status">The HTTP status.</param>
     /// <param name="type">The full name of RavenDB's exception.</param>
@@ -31,6 +31,7 @@ public static class ErrorAnswer
     {
         if (http.Response.HasStarted)
         {
+            http.Abort();
             return Task.CompletedTask;
         }
 

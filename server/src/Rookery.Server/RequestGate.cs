@@ -169,19 +169,9 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         _ => ExplainMalformed(http),
     };
 
-    // An answer that has begun cannot become an error: cutting the connection is the only sign left.
-    private static Task AnswerFailureAsync(HttpContext http, Exception failure)
-    {
-        if (http.Response.HasStarted)
-        {
-            http.Abort();
-            return Task.CompletedTask;
-        }
-
-        return ErrorAnswer.WriteAsync(
-            http,
-            StatusCodes.Status500InternalServerError,
-            ErrorAnswer.RavenException,
-            failure is DamagedException ? failure.Message : "The node could not answer because of a fault of its own; its log has the details.");
-    }
+    private static Task AnswerFailureAsync(HttpContext http, Exception failure) => ErrorAnswer.WriteAsync(
+        http,
+        StatusCodes.Status500InternalServerError,
+        ErrorAnswer.RavenException,
+        failure is DamagedException ? failure.Message : "The node could not answer because of a fault of its own; its log has the details.");
 }

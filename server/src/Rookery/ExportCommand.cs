@@ -65,7 +65,8 @@ internal static class ExportCommand
 
     private static async Task ExportAsync(Database database, Stream output, ExportGaps gaps, CancellationToken cancellation)
     {
-        using var export = new NdjsonExport(database, damage => gaps.Add(database, damage));
+        using var reader = database.OpenReader();
+        using var export = new NdjsonExport(reader, damage => gaps.Add(database, damage));
         var part = new ArrayBufferWriter<byte>(2 * PartBytes);
         while (export.MoveNext())
         {

@@ -187,6 +187,7 @@ internal sealed class NodeState
     {
         _byNumber.Remove(database.Number);
         _byName.Remove(database.Database.Record.LowerName);
+        database.Database.Leave(isDeleted: true);
         _gone.Add(database.Database);
         _changes.Add(new DatabaseChange(database.Database.Name, Created: false));
     }
@@ -194,6 +195,7 @@ internal sealed class NodeState
     /// <summary>A database goes on under a new record. Readers find it with the frame; subscriptions to the old history end.</summary>
     public void Replace(DatabaseState database, DatabaseRecord record)
     {
+        database.Database.Leave(isDeleted: false);
         _gone.Add(database.Database);
         database.Database = new Database(record, _storage);
         _changes.Add(new DatabaseChange(record.Name, Created: true));

@@ -4,30 +4,27 @@ using Rookery.Storage;
 
 namespace Rookery.Documents;
 
-/// <summary>Walks over changes in etag order: stored documents, each in its newest state, and tombstones. Re-opens its snapshot like <see cref="DocumentCursor"/>. One thread at a time.</summary>
+/// <summary>Walks over the changes that one reader sees, in etag order: stored documents, each in its newest state, and tombstones. The reader must stay open. One thread at a time.</summary>
 public sealed class ChangeCursor : IDisposable
 {
-    private readonly Database _database;
-    private DatabaseReader _reader;
+    private readonly DatabaseReader _reader;
     private RowCursor? _documents;
     private RowCursor? _tombstones;
     private Document _document;
     private bool _documentWaits;
     private bool _tombstoneWaits;
-    private bool _isOpen;
-    private int _rowsLeft;
 
-    internal ChangeCursor(Database database, long afterEtag)
+    internal ChangeCursor(in DatabaseReader reader, long afterEtag)
     {
-        _database = database;
+        _reader = reader;
         Etag = Math.Max(afterEtag, 0);
     }
 
     /// <summary>The etag of the change at hand.</summary>
     public long Etag { get; private set; }
 
-    /// <summary>The etag of the last operation, of any database, that the walk can see now. When it is at its end, it went over everything through this etag.</summary>
-    public long Sequence => _isOpen ? _reader.Sequence : Etag;
+    /// <summary>The etag of the last operation, of any database, that the walk can see. When it is at its end, it went over everything through this etag.</summary>
+    public long Sequence => _reader.Sequence;
 
     /// <summary>Whether the change at hand is a deletion; then <see cref="Tombstone"/> holds it, otherwise <see cref="View"/>.</summary>
     public bool IsTombstone { get; private set; }
@@ -43,21 +40,14 @@ public sealed class ChangeCursor : IDisposable
     /// <exception cref="DamagedException">What would come next cannot be trusted.</exception>
     public bool MoveNext()
     {
+        if (_documents is null)
+        {
+            Open();
+        }
+
         while (true)
         {
             ReleaseDocument();
-
-            if (_rowsLeft <= 0)
-            {
-                Pause();
-            }
-
-            if (!_isOpen)
-            {
-                Open();
-            }
-
-            _rowsLeft--;
             if (_tombstoneWaits && (!_documentWaits || Key.NumberOf(_tombstones!.Key) <= Key.NumberOf(_documents!.Key)))
             {
                 Etag = Key.NumberOf(_tombstones!.Key);
@@ -83,36 +73,22 @@ public sealed class ChangeCursor : IDisposable
         }
     }
 
-    /// <summary>Lets go of the snapshot and of the change at hand until the next move, while a slow client is waited for.</summary>
-    public void Pause()
-    {
-        ReleaseDocument();
-
-        // Only between etags, because a moved document has two changes with one.
-        if (_isOpen && !(_documentWaits && Key.NumberOf(_documents!.Key) == Etag))
-        {
-            Close();
-        }
-    }
-
     /// <inheritdoc/>
     public void Dispose()
     {
         ReleaseDocument();
-        Close();
+        _documents?.Dispose();
+        _tombstones?.Dispose();
     }
 
     private void Open()
     {
-        _reader = _database.OpenReader();
-        _isOpen = true;
-        _rowsLeft = DocumentCursor.DocumentsPerSnapshot;
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         _documents = _reader.Snapshot.Seek(
-            Key.Number(from, _database.Number, Table.ByEtag, Etag + 1), Key.Prefix(to, _database.Number, Table.ByEtag + 1));
+            Key.Number(from, _reader.Database.Number, Table.ByEtag, Etag + 1), Key.Prefix(to, _reader.Database.Number, Table.ByEtag + 1));
         _tombstones = _reader.Snapshot.Seek(
-            Key.Number(from, _database.Number, Table.Tombstones, Etag + 1), Key.Prefix(to, _database.Number, Table.Tombstones + 1));
+            Key.Number(from, _reader.Database.Number, Table.Tombstones, Etag + 1), Key.Prefix(to, _reader.Database.Number, Table.Tombstones + 1));
 
         // The first rows may be damaged: by now everything is in place to be closed.
         _documentWaits = _documents.MoveNext();
@@ -123,16 +99,5 @@ public sealed class ChangeCursor : IDisposable
     {
         _document.Dispose();
         _document = default;
-    }
-
-    private void Close()
-    {
-        if (_isOpen)
-        {
-            _isOpen = false;
-            _documents!.Dispose();
-            _tombstones!.Dispose();
-            _reader.Dispose();
-        }
     }
 }

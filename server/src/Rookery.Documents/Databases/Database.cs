@@ -6,12 +6,16 @@ namespace Rookery.Documents;
 public sealed class Database
 {
     private readonly StorageEngine _storage;
+    private readonly long _installs;
+    private volatile bool _isDeleted;
+    private volatile bool _isLeft;
     private long _lastEtag;
 
     internal Database(DatabaseRecord record, StorageEngine storage)
     {
         Record = record;
         _storage = storage;
+        _installs = storage.Installs;
     }
 
     /// <summary>The name, in the case it was created with.</summary>
@@ -42,13 +46,32 @@ public sealed class Database
     }
 
     /// <summary>A view of the database at one moment. Dispose it soon: it keeps memory and files alive.</summary>
-    public DatabaseReader OpenReader() => new(this, _storage.OpenSnapshot());
+    /// <exception cref="DatabaseGoneException">It is not there any more, or is another by now.</exception>
+    public DatabaseReader OpenReader()
+    {
+        var snapshot = _storage.OpenSnapshot();
+        if (_isLeft || _storage.Installs != _installs)
+        {
+            // Asked when the snapshot is open: of what it can see it was said before.
+            snapshot.Dispose();
+            throw new DatabaseGoneException(Name, _isDeleted);
+        }
+
+        return new DatabaseReader(this, snapshot);
+    }
 
     /// <summary>A stream of the changes that are applied from now on. It ends when the database is deleted.</summary>
     public ChangeSubscription<DocumentChange> Subscribe() => Changes.Subscribe();
 
     /// <summary>A stream of the changes of indexes that are applied from now on. It ends when the database is deleted.</summary>
     public ChangeSubscription<IndexChange> SubscribeToIndexes() => IndexChanges.Subscribe();
+
+    /// <summary>Says that no reader is to be opened any more. Before a snapshot can see that: a reader then finds the database whole, or is refused.</summary>
+    internal void Leave(bool isDeleted)
+    {
+        _isDeleted = isDeleted;
+        _isLeft = true;
+    }
 
     /// <summary>Ends all subscriptions: changes are missed from here on, or there will be none.</summary>
     internal void Complete()

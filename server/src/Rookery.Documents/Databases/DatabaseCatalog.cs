@@ -39,7 +39,7 @@ public sealed class DatabaseCatalog
     /// <summary>Told when something that was applied can be read, of any database, or one came or went. On the thread that applies, which must not wait.</summary>
     public Action? Applied { get; set; }
 
-    /// <summary>Does background work on each database in turn. One whose rows cannot be read does not keep the others from it: its damage was told of when it was found.</summary>
+    /// <summary>Does background work on each database in turn. One that goes meanwhile, or whose rows cannot be read does not keep the others from it: its damage was told of when it was found.</summary>
     internal async Task ForEachReadableAsync(Func<Database, CancellationToken, Task> work, CancellationToken cancellationToken)
     {
         foreach (var database in All)
@@ -48,9 +48,9 @@ public sealed class DatabaseCatalog
             {
                 await work(database, cancellationToken);
             }
-            catch (DamagedException)
+            catch (Exception passed) when (passed is DamagedException or DatabaseGoneException)
             {
-                // What is damaged stays as it is.
+                // What is damaged stays as it is, and what is gone needs nothing.
             }
         }
     }

@@ -8,7 +8,7 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// A database as it was at one moment. Ids are UTF-8 in any case. Documents that a method hands out must be disposed before the reader; dispose the reader once.
+/// A database as it was at one moment. Ids are UTF-8 in any case. Documents and walks that a method hands out must be disposed before the reader; dispose the reader once.
 /// Every read that meets bytes whose checksum does not match throws <see cref="DamagedException"/>: the answer is unknown, never wrong.
 /// </summary>
 public readonly struct DatabaseReader : IDisposable
@@ -26,6 +26,13 @@ public readonly struct DatabaseReader : IDisposable
 
     /// <summary>The etag of the last operation, of any database, that this reader sees.</summary>
     public long Sequence => _snapshot.Sequence;
+
+    /// <summary>Cancelled when the moment has to be given up, because it keeps more memory or files from being given back than readers may. Whoever waits while holding it listens.</summary>
+    public CancellationToken Ended => _snapshot.Ended;
+
+    /// <summary>Stops a long read whose moment has to be given up. Walks ask it themselves.</summary>
+    /// <exception cref="SnapshotEndedException">It keeps more from being given back than readers may.</exception>
+    public void ThrowIfEnded() => _snapshot.ThrowIfEnded();
 
     internal Snapshot Snapshot => _snapshot;
 
@@ -50,24 +57,24 @@ public readonly struct DatabaseReader : IDisposable
     /// <param name="prefix">The beginning of the ids, in any case.</param>
     /// <param name="startAfter">Begin after this id; empty to begin with the first.</param>
     public DocumentCursor ByIdPrefix(ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter = default) =>
-        DocumentCursor.ById(Database, prefix, startAfter);
+        DocumentCursor.ById(this, prefix, startAfter);
 
     /// <summary>All documents that can be read, in id order, going past those that cannot.</summary>
     /// <param name="passedOver">Told of each damaged stretch when the walk reaches it; perhaps more than once of the same.</param>
-    public DocumentCursor AllReadable(Action<DamageEvent> passedOver) => DocumentCursor.ById(Database, [], [], passedOver);
+    public DocumentCursor AllReadable(Action<DamageEvent> passedOver) => DocumentCursor.ById(this, [], [], passedOver);
 
     /// <summary>Documents in the order they were last written, from the first etag above <paramref name="afterEtag"/>.</summary>
-    public DocumentCursor ByEtag(long afterEtag) => DocumentCursor.ByEtag(Database, afterEtag, backward: false);
+    public DocumentCursor ByEtag(long afterEtag) => DocumentCursor.ByEtag(this, afterEtag, backward: false);
 
     /// <summary>Documents in the order they were last written, newest first.</summary>
-    public DocumentCursor ByEtagBackward() => DocumentCursor.ByEtag(Database, 0, backward: true);
+    public DocumentCursor ByEtagBackward() => DocumentCursor.ByEtag(this, 0, backward: true);
 
     /// <summary>Documents of a collection (named in any case) in the order they were last written, from the first etag above <paramref name="afterEtag"/>.</summary>
-    public DocumentCursor ByCollection(ReadOnlySpan<byte> collection, long afterEtag = 0) => DocumentCursor.ByCollection(Database, collection, afterEtag);
+    public DocumentCursor ByCollection(ReadOnlySpan<byte> collection, long afterEtag = 0) => DocumentCursor.ByCollection(this, collection, afterEtag);
 
     /// <summary>Everything that changed after <paramref name="afterEtag"/>, in etag order: the newest state of each document, and tombstones.</summary>
     /// <remarks>Below <see cref="DatabaseStatistics.TombstoneHorizon"/> deletions are forgotten: whoever reads from there starts over.</remarks>
-    public ChangeCursor Changes(long afterEtag) => new(Database, afterEtag);
+    public ChangeCursor Changes(long afterEtag) => new(this, afterEtag);
 
     /// <summary>Counts of the database.</summary>
     public DatabaseStatistics ReadStatistics()

@@ -1,4 +1,5 @@
 using System.Buffers;
+using Rookery.Disk;
 using Rookery.Documents.Apply;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
@@ -7,16 +8,11 @@ using Rookery.Storage;
 namespace Rookery.Documents;
 
 /// <summary>
-/// Walks over documents. It re-opens its snapshot after every <see cref="DocumentsPerSnapshot"/> rows, so that a slow reader keeps neither memory nor files
-/// alive: a document is seen as it is when the walk reaches it, and one that is written meanwhile moves to the end of an etag order.
-/// One thread at a time.
+/// Walks over the documents of one reader, which must stay open: all of the walk is of its moment, however long it takes. What it holds besides goes with <see cref="Pause"/>; a walk that may go on in a
+/// later moment is told of it by <see cref="GoOnIn"/>. One thread at a time.
 /// </summary>
 public sealed class DocumentCursor : IDisposable
 {
-    /// <summary>Rows read before the snapshot is re-opened.</summary>
-    public const int DocumentsPerSnapshot = 1024;
-
-    private readonly Database _database;
     private readonly bool _isIndirect;
     private readonly bool _backward;
 
@@ -27,15 +23,14 @@ public sealed class DocumentCursor : IDisposable
     private int _toLength;
     private DatabaseReader _reader;
     private RowCursor? _rows;
-    private int _rowsLeft;
     private Document _document;
     private LargeDocument? _large;
-    private bool _isOpen;
     private bool _isAtRow;
+    private bool _isOver;
 
-    private DocumentCursor(Database database, ReadOnlySpan<byte> from, ReadOnlySpan<byte> to, bool isIndirect, bool backward)
+    private DocumentCursor(in DatabaseReader reader, ReadOnlySpan<byte> from, ReadOnlySpan<byte> to, bool isIndirect, bool backward)
     {
-        _database = database;
+        _reader = reader;
         _isIndirect = isIndirect;
         _backward = backward;
         _from = new byte[Key.MaxBytes + 1];
@@ -61,45 +56,45 @@ public sealed class DocumentCursor : IDisposable
     /// <summary>The same without the body of a large document, which costs little.</summary>
     public DocumentView Head => _isIndirect ? _document.Head : new DocumentView(_large is null ? _rows!.Value : _large.Head);
 
-    internal static DocumentCursor ById(Database database, ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter, Action<DamageEvent>? damagePassedOver = null)
+    internal static DocumentCursor ById(in DatabaseReader reader, ReadOnlySpan<byte> prefix, ReadOnlySpan<byte> startAfter, Action<DamageEvent>? damagePassedOver = null)
     {
         Span<byte> lower = stackalloc byte[2 * DocumentId.MaxBytes];
         Span<byte> from = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
         Span<byte> to = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes)];
         Span<byte> last = stackalloc byte[Key.PrefixBytes + (2 * DocumentId.MaxBytes) + 1];
-        var first = Key.Text(from, database.Number, Table.Documents, Lower(prefix, lower));
+        var first = Key.Text(from, reader.Database.Number, Table.Documents, Lower(prefix, lower));
         var after = Key.After(to, first);
-        var lastSeen = Key.Text(last, database.Number, Table.Documents, Lower(startAfter, lower));
+        var lastSeen = Key.Text(last, reader.Database.Number, Table.Documents, Lower(startAfter, lower));
         if (!startAfter.IsEmpty && lastSeen.SequenceCompareTo(first) >= 0)
         {
             last[lastSeen.Length] = 0; // the smallest key after it
             first = last[..(lastSeen.Length + 1)];
         }
 
-        return new DocumentCursor(database, first, after, isIndirect: false, backward: false) { DamagePassedOver = damagePassedOver };
+        return new DocumentCursor(reader, first, after, isIndirect: false, backward: false) { DamagePassedOver = damagePassedOver };
     }
 
-    internal static DocumentCursor ByEtag(Database database, long afterEtag, bool backward)
+    internal static DocumentCursor ByEtag(in DatabaseReader reader, long afterEtag, bool backward)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         return new DocumentCursor(
-            database,
-            Key.Number(from, database.Number, Table.ByEtag, Math.Max(afterEtag, 0) + 1),
-            Key.Prefix(to, database.Number, Table.ByEtag + 1),
+            reader,
+            Key.Number(from, reader.Database.Number, Table.ByEtag, Math.Max(afterEtag, 0) + 1),
+            Key.Prefix(to, reader.Database.Number, Table.ByEtag + 1),
             isIndirect: true,
             backward);
     }
 
-    internal static DocumentCursor ByCollection(Database database, ReadOnlySpan<byte> collection, long afterEtag)
+    internal static DocumentCursor ByCollection(in DatabaseReader reader, ReadOnlySpan<byte> collection, long afterEtag)
     {
         Span<byte> from = stackalloc byte[Key.MaxBytes];
         Span<byte> to = stackalloc byte[Key.MaxBytes];
         collection = collection.Length > DocumentLimits.MaxCollectionBytes ? collection[..DocumentLimits.MaxCollectionBytes] : collection;
         return new DocumentCursor(
-            database,
-            Key.Collection(from, database.Number, collection, Math.Max(afterEtag, 0) + 1),
-            Key.Collection(to, database.Number, collection, long.MaxValue),
+            reader,
+            Key.Collection(from, reader.Database.Number, collection, Math.Max(afterEtag, 0) + 1),
+            Key.Collection(to, reader.Database.Number, collection, long.MaxValue),
             isIndirect: true,
             backward: false);
     }
@@ -107,6 +102,7 @@ public sealed class DocumentCursor : IDisposable
     /// <summary>Goes to the next document.</summary>
     /// <returns>False at the end.</returns>
     /// <exception cref="DamagedException">What would come next cannot be trusted.</exception>
+    /// <exception cref="SnapshotEndedException">The reader keeps more from being given back than readers may.</exception>
     public bool MoveNext()
     {
         while (NextRow())
@@ -166,21 +162,28 @@ public sealed class DocumentCursor : IDisposable
         }
     }
 
-    /// <summary>Lets go of the snapshot and of the document at hand, which the next move meets again.</summary>
+    /// <summary>Lets go of the document at hand, which the next move meets again.</summary>
     public void StepBack()
     {
         RememberAt(_rows!.Key);
         Close();
     }
 
-    /// <summary>Lets go of the snapshot and of the document at hand until the next move, while a slow client is waited for.</summary>
+    /// <summary>Lets go of the document at hand and of the blocks around it until the next move, while a slow client is waited for. The reader stays.</summary>
     public void Pause()
     {
-        if (_isOpen && _isAtRow)
+        if (_isAtRow)
         {
             Remember(_rows!.Key);
             Close();
         }
+    }
+
+    /// <summary>Goes on behind the last document in another reader of the same database. Only behind <see cref="Pause"/> or <see cref="StepBack"/>.</summary>
+    public void GoOnIn(in DatabaseReader reader)
+    {
+        Invariant.Holds(_rows is null, "a walk that changes its reader holds nothing of the one before");
+        _reader = reader;
     }
 
     /// <inheritdoc/>
@@ -192,25 +195,24 @@ public sealed class DocumentCursor : IDisposable
     private bool NextRow()
     {
         Release();
-        if (_isOpen && _rowsLeft == 0)
+        if (_isOver)
         {
-            Remember(_rows!.Key);
-            Close();
+            return false;
         }
 
-        if (!_isOpen)
-        {
-            _reader = _database.OpenReader();
-            _isOpen = true;
-            _rows = DamagePassedOver is { } passedOver
-                ? _reader.Snapshot.SeekReadable(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), passedOver)
-                : _reader.Snapshot.Seek(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), _backward);
-            _rowsLeft = DocumentsPerSnapshot;
-        }
-
-        _rowsLeft--;
+        _reader.ThrowIfEnded();
+        _rows ??= DamagePassedOver is { } passedOver
+            ? _reader.Snapshot.SeekReadable(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), passedOver)
+            : _reader.Snapshot.Seek(_from.AsSpan(0, _fromLength), _to.AsSpan(0, _toLength), _backward);
         _isAtRow = false;
-        return _isAtRow = _rows!.MoveNext();
+        if (_rows.MoveNext())
+        {
+            return _isAtRow = true;
+        }
+
+        Close();
+        _isOver = true;
+        return false;
     }
 
     /// <summary>Keeps the place from which to go on.</summary>
@@ -270,11 +272,8 @@ public sealed class DocumentCursor : IDisposable
     private void Close()
     {
         Release();
-        if (_isOpen)
-        {
-            _isOpen = false;
-            _rows!.Dispose();
-            _reader.Dispose();
-        }
+        _isAtRow = false;
+        _rows?.Dispose();
+        _rows = null;
     }
 }

@@ -251,7 +251,7 @@ public sealed class IndexHost : IDisposable
         foreach (var catalog in Catalogs)
         {
             long before = catalog.Pump.DocumentsRead;
-            worked |= catalog.Pump.Step(pendingBytes);
+            worked |= UnlessGone(() => catalog.Pump.Step(pendingBytes));
             Volatile.Write(ref _documentsRead, _documentsRead + catalog.Pump.DocumentsRead - before);
             if (_batches.HasSubscribers)
             {
@@ -270,7 +270,7 @@ public sealed class IndexHost : IDisposable
         bool changed = false;
         foreach (var catalog in Catalogs)
         {
-            changed |= catalog.Follow();
+            changed |= UnlessGone(catalog.Follow);
         }
 
         if (changed)
@@ -280,6 +280,19 @@ public sealed class IndexHost : IDisposable
 
         TrimIdle();
         return changed;
+    }
+
+    // What is fed from a database that is not there any more would look whole, and empty. Its catalog is closed when the databases are looked at again.
+    private static bool UnlessGone(Func<bool> work)
+    {
+        try
+        {
+            return work();
+        }
+        catch (DatabaseGoneException)
+        {
+            return false;
+        }
     }
 
     /// <summary>Measures how long requests wait.</summary>

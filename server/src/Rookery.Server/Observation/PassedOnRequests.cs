@@ -67,7 +67,11 @@ internal sealed class PassedOnRequests(ServerContext context)
         {
             await handler(http);
         }
-        catch (Exception failure) when (failure is not OperationCanceledException)
+        catch (OperationCanceledException)
+        {
+            http.Abort();                               // whoever asked, or this node, leaves
+        }
+        catch (Exception failure)
         {
             context.Log.LogError(LogEvents.RequestFailed, failure, "{Method} {Path}, passed on by another member, failed", http.Request.Method, path);
             await ErrorAnswer.WriteAsync(http, StatusCodes.Status500InternalServerError, ErrorAnswer.RavenException, $"Node {context.Options.NodeTag} could not answer because of a fault of its own; its log has the details.");

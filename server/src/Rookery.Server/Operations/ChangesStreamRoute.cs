@@ -17,7 +17,10 @@ namespace Rookery.Server;
 internal static class ChangesStreamRoute
 {
     private const string ContentType = "text/event-stream; charset=utf-8";
+    private const string NoMore = "The database was deleted, or replaced by a restored one or by the state of another member: connect again, with the last id.";
     private static readonly TimeSpan SignOfLife = TimeSpan.FromSeconds(15);
+
+    private static ReadOnlySpan<byte> Reset => "event: reset\ndata: {}\n\n"u8;
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes.MapGet("/databases/{database}/changes/stream", RavenRoute.OnFreshDatabase(context, (http, database) => AnswerAsync(http, context, database)))
@@ -34,20 +37,28 @@ internal static class ChangesStreamRoute
         using var answer = AnswerBuffer.Rent();
         var access = new FeedAccess(context, http);
         long etag = Begin(answer, database, since);
-        while (true)
+        try
         {
-            etag = await SendChangesAsync(http, answer, database, access, etag);
-            if (access.WhyEndedLately() is { } reason)
+            while (true)
             {
-                WriteEnd(answer, reason);
-                await answer.SendPartAsync(http, pause: null, ContentType);
-                return;
-            }
+                etag = await SendChangesAsync(http, answer, database, access, etag);
+                if (access.WhyEndedLately() is { } reason)
+                {
+                    await EndAsync(http, answer, reason);
+                    return;
+                }
 
-            if (!await WaitAsync(subscription, answer, context.Time, stopping.Token))
-            {
-                return;
+                if (!await WaitAsync(subscription, answer, context.Time, stopping.Token))
+                {
+                    stopping.Token.ThrowIfCancellationRequested();
+                    await EndAsync(http, answer, NoMore);
+                    return;
+                }
             }
+        }
+        catch (DatabaseGoneException gone)
+        {
+            await EndAsync(http, answer, gone.Message);
         }
     }
 
@@ -72,7 +83,7 @@ internal static class ChangesStreamRoute
         var statistics = reader.ReadStatistics();
         if (since is { } position && !position.IsKnownTo(database, statistics))
         {
-            answer.Write("event: reset\ndata: {}\n\n"u8);
+            answer.Write(Reset);
             return 0;
         }
 
@@ -86,29 +97,43 @@ internal static class ChangesStreamRoute
     private static async Task<long> SendChangesAsync(HttpContext http, AnswerBuffer answer, Database database, FeedAccess access, long after)
     {
         long etag = after;
-        using var changes = Open(database, after);
-        while (access.WhyEndedLately() is null && changes.MoveNext())
+        for (bool isMore = true; isMore && access.WhyEndedLately() is null;)
         {
-            etag = changes.Etag;
-            WriteEvent(answer, database, changes);
-            if (answer.IsPartDue)
+            isMore = WritePart(answer, database, ref etag);
+            if (answer.Length > 0)
             {
-                await answer.SendPartAsync(http, changes.Pause, ContentType);
+                await answer.SendPartAsync(http, pause: null, ContentType);
             }
-        }
-
-        if (answer.Length > 0)
-        {
-            await answer.SendPartAsync(http, changes.Pause, ContentType);
         }
 
         return etag;
     }
 
-    private static ChangeCursor Open(Database database, long after)
+    /// <summary>Writes the next changes. No reader is held while they are sent: the next part is read by the etag, unless deletions behind it were forgotten meanwhile.</summary>
+    /// <returns>Whether there are more.</returns>
+    private static bool WritePart(AnswerBuffer answer, Database database, ref long etag)
     {
         using var reader = database.OpenReader();
-        return reader.Changes(after);
+        if (etag > 0 && etag < reader.ReadStatistics().TombstoneHorizon)
+        {
+            answer.Write(Reset);
+            etag = 0;
+        }
+
+        using var changes = reader.Changes(etag);
+        while (changes.MoveNext())
+        {
+            // A document that moved between collections is two changes of one etag.
+            if (answer.IsPartDue && changes.Etag != etag)
+            {
+                return true;
+            }
+
+            etag = changes.Etag;
+            WriteEvent(answer, database, changes);
+        }
+
+        return false;
     }
 
     private static void WriteEvent(AnswerBuffer answer, Database database, ChangeCursor change)
@@ -143,6 +168,12 @@ internal static class ChangesStreamRoute
         }
 
         answer.Write("\n\n"u8);
+    }
+
+    private static async Task EndAsync(HttpContext http, AnswerBuffer answer, string reason)
+    {
+        WriteEnd(answer, reason);
+        await answer.SendPartAsync(http, pause: null, ContentType);
     }
 
     private static void WriteEnd(AnswerBuffer answer, string reason)

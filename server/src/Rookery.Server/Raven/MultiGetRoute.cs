@@ -50,7 +50,7 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
         {
             await RunAsync(part, asked, database);
         }
-        catch (RefusedException refused) when (!body.TryTakeBack())
+        catch (Exception refused) when (RavenErrors.TryRefuse(refused) is not null && !body.TryTakeBack())
         {
             // Half an answer cannot become an error: cutting the connection is the only sign left.
             throw new OperationCanceledException("An answer broke off.", refused, part.RequestAborted);

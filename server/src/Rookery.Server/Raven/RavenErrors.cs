@@ -1,6 +1,7 @@
 using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Documents.Json;
+using Rookery.Storage;
 
 namespace Rookery.Server.Raven;
 
@@ -27,6 +28,26 @@ internal static class RavenErrors
 
         return ErrorAnswer.WriteAsync(http, status, type, rejection.Message);
     }
+
+    /// <summary>Answers with a refusal.</summary>
+    public static Task WriteAsync(HttpContext http, RefusedException refused)
+    {
+        if (refused.Type is RavenType.DatabaseDoesNotExist && !http.Response.HasStarted && http.Request.RouteValues["database"] is string database)
+        {
+            NameMissingDatabase(http, database);
+        }
+
+        return ErrorAnswer.WriteAsync(http, refused.Status, refused.Type, refused.Message);
+    }
+
+    /// <summary>What a handler threw that is no fault of the node, as it is answered; null for anything else.</summary>
+    public static RefusedException? TryRefuse(Exception failure) => failure switch
+    {
+        RefusedException refused => refused,
+        DatabaseGoneException gone => new RefusedException(StatusCodes.Status503ServiceUnavailable, gone.IsDeleted ? RavenType.DatabaseDoesNotExist : RavenType.RavenException, gone.Message),
+        SnapshotEndedException ended => new RefusedException(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, ended.Message),
+        _ => null,
+    };
 
     /// <summary>A rejected command within a request that ends otherwise.</summary>
     public static RefusedException Refuse(Rejection rejection)

@@ -21,9 +21,9 @@ internal static class RavenRoute
             var handling = handler(http);
             return handling.IsCompletedSuccessfully ? handling : CatchAsync(http, handling);
         }
-        catch (RefusedException refused)
+        catch (Exception failure) when (RavenErrors.TryRefuse(failure) is not null)
         {
-            return WriteAsync(http, refused);
+            return WriteAsync(http, RavenErrors.TryRefuse(failure)!);
         }
     };
 
@@ -149,22 +149,19 @@ internal static class RavenRoute
         {
             await handling;
         }
-        catch (RefusedException refused)
+        catch (Exception failure) when (RavenErrors.TryRefuse(failure) is not null)
         {
-            await WriteAsync(http, refused);
+            await WriteAsync(http, RavenErrors.TryRefuse(failure)!);
         }
     }
 
     private static Task WriteAsync(HttpContext http, RefusedException refused)
     {
-        if (http.Response.HasStarted)
+        if (!http.Response.HasStarted)
         {
-            // Half an answer cannot become an error, and must not look like a whole one.
-            http.Abort();
-            return Task.CompletedTask;
+            http.Response.Headers.ETag = default;
         }
 
-        http.Response.Headers.ETag = default;
-        return ErrorAnswer.WriteAsync(http, refused.Status, refused.Type, refused.Message);
+        return RavenErrors.WriteAsync(http, refused);
     }
 }

@@ -183,10 +183,9 @@ internal static class DebugParts
         json.WriteStartArray("Databases"u8);
         foreach (var database in node.Diagnosis is null ? node.Databases.All : [])
         {
-            using var reader = database.OpenReader();
             json.WriteStartObject();
             json.WriteString("Name"u8, database.Name);
-            json.WriteNumber("LastEtag"u8, reader.ReadStatistics().LastEtag);
+            json.WriteNumber("LastEtag"u8, database.LastEtag);
             json.WriteEndObject();
         }
 

@@ -1,3 +1,4 @@
+using System.Globalization;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.Routing;
@@ -6,9 +7,12 @@ using Rookery.Server.Raven;
 
 namespace Rookery.Server;
 
-/// <summary>GET /databases/{database}/export: all documents, one a line.</summary>
+/// <summary>GET /databases/{database}/export: all documents of one moment, one a line. A header says how many they are, so that whoever takes them can tell whether he has them all.</summary>
 internal static class ExportRoute
 {
+    /// <summary>How many documents, and lines, follow.</summary>
+    public const string CountHeader = "Rookery-Documents";
+
     private const string ContentType = "application/x-ndjson; charset=utf-8";
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
@@ -17,19 +21,33 @@ internal static class ExportRoute
 
     private static async Task AnswerAsync(HttpContext http, Database database, ServerContext context)
     {
-        using var export = new NdjsonExport(database);
+        using var reader = new AnswerReader(database, http);
+        using var export = new NdjsonExport(reader.Current);
+        http.Response.Headers[CountHeader] = reader.Current.ReadStatistics().Documents.ToString(CultureInfo.InvariantCulture);
         using var answer = new DocumentAnswer(http, context.LargeRequests, ContentType);
         var turns = new WorkTurns(context, http);
         while (export.MoveNext())
         {
             await turns.TakeAsync();
-            if (await answer.HasRoomAsync(export.Length, export.StepBack))
+            if (await answer.HasRoomAsync(export.Length, StepBack))
             {
                 export.Write(answer.Buffer);
-                await answer.SendWhenDueAsync(export.Pause);
+                await answer.SendWhenDueAsync(Pause);
             }
         }
 
         await answer.SendAsync();
+
+        void StepBack()
+        {
+            export.StepBack();
+            reader.Pause();
+        }
+
+        void Pause()
+        {
+            export.Pause();
+            reader.Pause();
+        }
     }
 }

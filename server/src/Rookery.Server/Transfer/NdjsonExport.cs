@@ -12,12 +12,11 @@ public sealed class NdjsonExport : IDisposable
     private readonly byte[] historyId;
 
     /// <summary>An export at its beginning.</summary>
-    /// <param name="database">The database.</param>
+    /// <param name="reader">The database at the moment that is exported; stays open until the export was disposed.</param>
     /// <param name="passedOver">Told of what cannot be read, perhaps more than once of the same; null: damage ends the export.</param>
-    public NdjsonExport(Database database, Action<DamageEvent>? passedOver = null)
+    public NdjsonExport(in DatabaseReader reader, Action<DamageEvent>? passedOver = null)
     {
-        historyId = Encoding.ASCII.GetBytes(database.HistoryId);
-        using var reader = database.OpenReader();
+        historyId = Encoding.ASCII.GetBytes(reader.Database.HistoryId);
         cursor = passedOver is null ? reader.ByIdPrefix([]) : reader.AllReadable(passedOver);
     }
 
@@ -39,10 +38,10 @@ public sealed class NdjsonExport : IDisposable
         Count++;
     }
 
-    /// <summary>Lets go of the snapshot; the next move meets the document at hand again.</summary>
+    /// <summary>Lets go of the document at hand, which the next move meets again.</summary>
     public void StepBack() => cursor.StepBack();
 
-    /// <summary>Lets go of the snapshot until the next document.</summary>
+    /// <summary>Lets go of the document at hand until the next move.</summary>
     public void Pause() => cursor.Pause();
 
     /// <inheritdoc/>

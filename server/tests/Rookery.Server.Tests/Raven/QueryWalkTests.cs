@@ -1,5 +1,7 @@
 using System.Text;
+using Microsoft.AspNetCore.Http;
 using Rookery.Indexing.Execution;
+using Rookery.Server.Raven;
 using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Tests.Raven;
@@ -11,7 +13,7 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
     [InlineData("from As")]
     [InlineData("from As where id() in ('a1', 'a2', 'a3')")]
     [InlineData("from As where startsWith(id(), 'a')")]
-    public async Task A_walk_that_waits_for_its_client_holds_no_snapshot_and_goes_on_where_it_was(string query)
+    public async Task A_walk_goes_on_where_it_was_and_an_operation_holds_no_snapshot_meanwhile(string query)
     {
         string db = await server.CreateDatabaseAsync();
         foreach (string id in (string[])["a1", "a2", "a3"])
@@ -20,7 +22,8 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         }
 
         Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
-        using var walk = new QueryWalk(database, QueryRequest.Read(new QueryEnvelope(query, "{}"u8.ToArray(), 0, long.MaxValue, null), database, new IndexedQueries(server.Context.Indexes)).Direct!);
+        using var reader = new AnswerReader(database, client: null);
+        using var walk = new QueryWalk(reader, QueryRequest.Read(new QueryEnvelope(query, "{}"u8.ToArray(), 0, long.MaxValue, null), database, new IndexedQueries(server.Context.Indexes)).Direct!);
         var seen = new List<string>();
         while (seen.Count < 3 && walk.MoveNext())
         {
@@ -44,7 +47,8 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
         await PutAsync(db, "z");
         Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
         int passed = 0;
-        using var walk = new QueryWalk(database, QueryRequest.Read(new QueryEnvelope(query, "{}"u8.ToArray(), 0, 2, null), database, new IndexedQueries(server.Context.Indexes)).Direct!) { Passed = () => passed++ };
+        using var reader = new AnswerReader(database, new DefaultHttpContext());
+        using var walk = new QueryWalk(reader, QueryRequest.Read(new QueryEnvelope(query, "{}"u8.ToArray(), 0, 2, null), database, new IndexedQueries(server.Context.Indexes)).Direct!) { Passed = () => passed++ };
         while (walk.MoveNext())
         {
             Assert.InRange(passed, 1, met);
@@ -52,6 +56,33 @@ public sealed class QueryWalkTests(RunningServer server) : IClassFixture<Running
 
         walk.CountTotal();
         Assert.Equal(met, passed);
+    }
+
+    [Theory]
+    [InlineData("from @all_docs")]
+    [InlineData("from As")]
+    [InlineData("from As where id() in ('a1', 'a2', 'a3')")]
+    [InlineData("from As where startsWith(id(), 'a')")]
+    public async Task A_walk_for_a_client_shows_one_moment_however_often_it_waits(string query)
+    {
+        string db = await server.CreateDatabaseAsync();
+        foreach (string id in (string[])["a1", "a2", "a3"])
+        {
+            await PutAsync(db, id);
+        }
+
+        Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
+        using var reader = new AnswerReader(database, new DefaultHttpContext());
+        using var walk = new QueryWalk(reader, QueryRequest.Read(new QueryEnvelope(query, "{}"u8.ToArray(), 0, long.MaxValue, null), database, new IndexedQueries(server.Context.Indexes)).Direct!);
+        var seen = new List<string>();
+        for (int change = 0; walk.MoveNext(); change++)
+        {
+            seen.Add(Encoding.UTF8.GetString(walk.View.Id));
+            walk.Pause();
+            await (change == 0 ? server.SendAsync("DELETE", $"{db}/docs?id=a2") : change == 1 ? server.SendAsync("DELETE", $"/admin/databases?name={db["/databases/".Length..]}") : PutAsync(db, "a4"));
+        }
+
+        Assert.Equal(["a1", "a2", "a3"], seen);
     }
 
     private Task<Answer> PutAsync(string db, string id) => server.SendAsync("PUT", $"{db}/docs?id={id}", $$"""{"@metadata":{"@collection":"{{(id is "z" ? "Zs" : "As")}}"} }""");

@@ -148,17 +148,25 @@ internal sealed class DatabaseRoutes(ServerContext context)
             return;
         }
 
-        using var reader = database.OpenReader();
-        json.WriteStartObject();
-        json.WriteString("Name"u8, database.Name);
-        json.WriteBoolean("Disabled"u8, false);
-        if (mayRead)
+        try
         {
-            json.WriteNumber("DocumentsCount"u8, reader.ReadStatistics().Documents);
-            json.WriteNumber("IndexesCount"u8, reader.ReadIndexes().Count);
-        }
+            using var reader = database.OpenReader();
+            var (documents, indexes) = (reader.ReadStatistics().Documents, reader.ReadIndexes().Count);
+            json.WriteStartObject();
+            json.WriteString("Name"u8, database.Name);
+            json.WriteBoolean("Disabled"u8, false);
+            if (mayRead)
+            {
+                json.WriteNumber("DocumentsCount"u8, documents);
+                json.WriteNumber("IndexesCount"u8, indexes);
+            }
 
-        json.WriteEndObject();
+            json.WriteEndObject();
+        }
+        catch (DatabaseGoneException)
+        {
+            // It went since the list was taken.
+        }
     }
 
     private void WriteTopology(Utf8JsonWriter json)

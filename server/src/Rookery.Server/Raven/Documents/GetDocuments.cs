@@ -144,7 +144,7 @@ internal sealed class GetDocuments(ServerContext context)
     {
         using var includes = ReadIncludes(http);
         bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
-        using var reader = new PausableReader(database);
+        using var reader = new AnswerReader(database, http);
         using var answer = new DocumentAnswer(http, context.LargeRequests);
         var tag = new EntityTag(database);
         var turns = new WorkTurns(context, http);
@@ -177,7 +177,7 @@ internal sealed class GetDocuments(ServerContext context)
     }
 
     private static async Task WriteIncludesAsync(
-        HttpContext http, DocumentAnswer answer, PausableReader reader, Database database, IncludePaths includes, EntityTag tag, WorkTurns turns)
+        HttpContext http, DocumentAnswer answer, AnswerReader reader, Database database, IncludePaths includes, EntityTag tag, WorkTurns turns)
     {
         bool isFirst = true;
         foreach (string id in includes.Ids)

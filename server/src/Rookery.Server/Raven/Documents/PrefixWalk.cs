@@ -8,6 +8,7 @@ namespace Rookery.Server.Raven.Documents;
 /// <summary>The documents that startsWith, matches, exclude, startAfter, start and pageSize ask for: in id order, or newest first without startsWith.</summary>
 internal sealed class PrefixWalk : IDisposable
 {
+    private readonly AnswerReader _reader;
     private readonly DocumentCursor _cursor;
     private readonly WorkTurns _turns;
     private readonly int _lowerPrefixBytes;
@@ -35,9 +36,8 @@ internal sealed class PrefixWalk : IDisposable
         _lowerPrefixBytes = DocumentId.ToLower(prefix, lower);
         bool isByPrefix = parameters.TryGetEscaped("startsWith", out _) || startAfter.Length > 0;
 
-        // The cursor opens snapshots of its own; this one must not outlive it.
-        using var reader = database.OpenReader();
-        _cursor = isByPrefix ? reader.ByIdPrefix(prefix, startAfter) : reader.ByEtagBackward();
+        _reader = new AnswerReader(database, http);
+        _cursor = isByPrefix ? _reader.Current.ByIdPrefix(prefix, startAfter) : _reader.Current.ByEtagBackward();
     }
 
     /// <summary>Bytes of the document at hand.</summary>
@@ -79,17 +79,26 @@ internal sealed class PrefixWalk : IDisposable
     /// <summary>Writes the document at hand.</summary>
     public void Write(AnswerBuffer answer, Database database, bool metadataOnly = false) => DocumentJson.Write(answer, _cursor, database, metadataOnly);
 
-    /// <summary>Lets go of the snapshot; the next move meets the document at hand again.</summary>
+    /// <summary>Lets go of the document at hand, which the next move meets again.</summary>
     public void StepBack()
     {
         _left++;
         _cursor.StepBack();
+        _reader.Pause();
     }
 
-    /// <summary>Lets go of the snapshot until the next move.</summary>
-    public void Pause() => _cursor.Pause();
+    /// <summary>Lets go of the document at hand until the next move.</summary>
+    public void Pause()
+    {
+        _cursor.Pause();
+        _reader.Pause();
+    }
 
-    public void Dispose() => _cursor.Dispose();
+    public void Dispose()
+    {
+        _cursor.Dispose();
+        _reader.Dispose();
+    }
 
     private bool IsWanted()
     {

@@ -1,4 +1,3 @@
-using Rookery.Documents;
 using Rookery.Indexing.Execution;
 
 namespace Rookery.Server.Raven.Queries;
@@ -7,7 +6,7 @@ namespace Rookery.Server.Raven.Queries;
 internal static class FoundResults
 {
     /// <summary>Looks at the documents, when there is room for each.</summary>
-    /// <param name="database">Whose documents they are.</param>
+    /// <param name="reader">Reads them.</param>
     /// <param name="found">Which.</param>
     /// <param name="answer">Whose room is taken for what is large.</param>
     /// <param name="writer">Reads documents.</param>
@@ -15,9 +14,9 @@ internal static class FoundResults
     /// <param name="isEnough">Looks at the document at hand, and tells whether no other has to be looked at.</param>
     /// <returns>Whether one was enough.</returns>
     public static async ValueTask<bool> LookAtDocumentsAsync(
-        Database database, IndexAnswer found, DocumentAnswer answer, ResultWriter writer, QueryTurns turns, Func<QueryWalk, bool> isEnough)
+        AnswerReader reader, IndexAnswer found, DocumentAnswer answer, ResultWriter writer, QueryTurns turns, Func<QueryWalk, bool> isEnough)
     {
-        using var walk = new QueryWalk(database, new FoundIds(found.Documents), scores: null);
+        using var walk = new QueryWalk(reader, new FoundIds(found.Documents), scores: null);
         bool isFound = false;
         turns.Begin();
         while (!isFound && walk.MoveNext())

@@ -8,13 +8,12 @@ namespace Rookery.Server.Raven.Queries;
 /// <summary>Results that are groups, all gathered before the first is written.</summary>
 /// <param name="run">Holds them.</param>
 /// <param name="groups">The groups.</param>
-/// <param name="database">Whose documents were grouped.</param>
-internal sealed class GroupResults(IDisposable run, ScanResults groups, Database database) : IQueryResults
+/// <param name="reader">Reads what else the answer holds; outlives this.</param>
+internal sealed class GroupResults(IDisposable run, ScanResults groups, AnswerReader reader) : IQueryResults
 {
-    private readonly PausableReader _reader = new(database);
     private int _at = -1;
 
-    public DatabaseReader Reader => _reader.Current;
+    public DatabaseReader Reader => reader.Current;
 
     public long? KnownTotal => groups.TotalResults;
 
@@ -43,13 +42,12 @@ internal sealed class GroupResults(IDisposable run, ScanResults groups, Database
         // Plans of groups have none.
     }
 
-    public void Pause() => _reader.Pause();
+    public void Pause() => reader.Pause();
 
     public ValueTask<long> CountAsync() => ValueTask.FromResult(groups.TotalResults);
 
     public void Dispose()
     {
-        _reader.Dispose();
         run.Dispose();
     }
 }

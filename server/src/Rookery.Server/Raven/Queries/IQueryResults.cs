@@ -37,6 +37,9 @@ internal interface IQueryResults : IDisposable
     /// <summary>Lets go of snapshots and of the result at hand until the next move, while a slow client is waited for.</summary>
     void Pause();
 
+    /// <summary>Makes <see cref="KnownTotal"/>, which an index told, true of the documents as they are read. Before the first result.</summary>
+    ValueTask SettleAsync() => ValueTask.CompletedTask;
+
     /// <summary>How many results there are, on the page or not; behind the page.</summary>
     ValueTask<long> CountAsync();
 }

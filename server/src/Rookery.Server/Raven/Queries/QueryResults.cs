@@ -28,13 +28,13 @@ internal static class QueryResults
 
     /// <summary>The same once more, now that the total is known.</summary>
     /// <exception cref="RefusedException">The index was reset meanwhile.</exception>
-    public static async ValueTask<IQueryResults> OpenAgainAsync(ServerContext context, HttpContext http, Database database, QueryRequest request, QueryWay way, DocumentAnswer answer) =>
-        await TryOpenAsync(context, http, database, request, way, answer, metadataOnly: false, needsTotal: false) ?? throw IndexCommand.NotAtWork(way.IndexName);
+    public static async ValueTask<IQueryResults> OpenAgainAsync(ServerContext context, HttpContext http, AnswerReader reader, QueryRequest request, QueryWay way, DocumentAnswer answer) =>
+        await TryOpenAsync(context, http, reader, request, way, answer, metadataOnly: false, needsTotal: false) ?? throw IndexCommand.NotAtWork(way.IndexName);
 
     /// <summary>The results, before the first. Those that have to be sorted or grouped are all found then.</summary>
     /// <param name="context">The server.</param>
     /// <param name="http">The request.</param>
-    /// <param name="database">Whose documents are asked for.</param>
+    /// <param name="reader">Reads the documents that are asked for; outlives the results.</param>
     /// <param name="request">What is asked.</param>
     /// <param name="way">By which way it is answered.</param>
     /// <param name="answer">Whose room is taken for what is large.</param>
@@ -44,11 +44,12 @@ internal static class QueryResults
     /// <exception cref="Indexing.Language.QueryException">The query would cost more than one may.</exception>
     /// <exception cref="RefusedException">There was no room for a large document.</exception>
     public static async ValueTask<IQueryResults?> TryOpenAsync(
-        ServerContext context, HttpContext http, Database database, QueryRequest request, QueryWay way, DocumentAnswer answer, bool metadataOnly, bool needsTotal = true)
+        ServerContext context, HttpContext http, AnswerReader reader, QueryRequest request, QueryWay way, DocumentAnswer answer, bool metadataOnly, bool needsTotal = true)
     {
+        var database = reader.Database;
         if (request.Plan is not { } plan)
         {
-            var walk = new QueryWalk(database, request.Direct!) { Passed = new WorkTurns(context, http).Pass };
+            var walk = new QueryWalk(reader, request.Direct!) { Passed = new WorkTurns(context, http).Pass };
             return new WalkedResults(walk, new ResultWriter(database, null, metadataOnly, request.Includes.Count > 0), answer);
         }
 
@@ -60,7 +61,7 @@ internal static class QueryResults
         {
             if (plan.Rows is not null)
             {
-                var rows = await RowQueries.TryOpenAsync(context, database, request, way, answer, writer, turns, needsTotal);
+                var rows = await RowQueries.TryOpenAsync(context, reader, request, way, answer, writer, turns, needsTotal);
                 if (rows is null)
                 {
                     writer.Dispose();
@@ -71,28 +72,28 @@ internal static class QueryResults
 
             if (SearchGroups(context, database, plan, way, turns, needsTotal) is { } groups)
             {
-                return new GroupResults(groups, groups.Results, database);
+                return new GroupResults(groups, groups.Results, reader);
             }
 
             var found = plan.IsGrouped ? null : Search(context, database, plan, way, turns);
             opened = found;
             if (found is { AreCandidates: false })
             {
-                return PageOf(found, database, plan, writer, answer, turns);
+                return PageOf(found, reader, plan, writer, answer, turns);
             }
 
             if (found is null)
             {
                 await PrepareAsync(plan, part => new ScannedDocuments(
-                    database, new QueryWalk(database, IdQuery.Of(part.Target)), part.Start(context.QueryMemory, turns, needsTotal: false), writer, answer, turns, countsAll: false, null), writer, turns);
+                    reader, new QueryWalk(reader, IdQuery.Of(part.Target)), part.Start(context.QueryMemory, turns, needsTotal: false), writer, answer, turns, countsAll: false, null), writer, turns);
             }
 
-            var scanned = found is null ? new QueryWalk(database, IdQuery.Of(plan.Target)) { Passed = new WorkTurns(context, http).Pass } : new QueryWalk(database, new FoundIds(found.Documents), scores: null);
-            var scan = new ScannedDocuments(database, scanned, plan.Start(context.QueryMemory, turns, needsTotal), writer, answer, turns, countsAll: request.Query.FilterLimit is not null, found);
+            var scanned = found is null ? new QueryWalk(reader, IdQuery.Of(plan.Target)) { Passed = new WorkTurns(context, http).Pass } : new QueryWalk(reader, new FoundIds(found.Documents), scores: null);
+            var scan = new ScannedDocuments(reader, scanned, plan.Start(context.QueryMemory, turns, needsTotal), writer, answer, turns, countsAll: request.Query.FilterLimit is not null, found);
             opened = scan;
             if (plan.Summary is { } summary)
             {
-                return await SummariseAsync(context, database, summary, scan, writer, turns);
+                return await SummariseAsync(context, reader, summary, scan, writer, turns);
             }
 
             if (await scan.MoveNextAsync())
@@ -105,8 +106,8 @@ internal static class QueryResults
             var ended = scan.Run.Finish();
             turns.End();
             return request.Query.GroupBy.Count > 0
-                ? new GroupResults(scan, ended, database)
-                : new WalkedResults(WalkOf(database, plan, [.. ended.Documents]), writer, answer, ended.TotalResults, scan, turns: turns);
+                ? new GroupResults(scan, ended, reader)
+                : new WalkedResults(WalkOf(reader, plan, [.. ended.Documents]), writer, answer, ended.TotalResults, scan, turns: turns);
         }
         catch
         {
@@ -135,15 +136,15 @@ internal static class QueryResults
     }
 
     // An index follows the documents with a delay: of those that were written since it is asked again.
-    private static WalkedResults PageOf(IndexAnswer found, Database database, ScanPlan plan, ResultWriter writer, DocumentAnswer answer, QueryTurns turns)
+    private static WalkedResults PageOf(IndexAnswer found, AnswerReader reader, ScanPlan plan, ResultWriter writer, DocumentAnswer answer, QueryTurns turns)
     {
         var ids = new FoundIds(found.Documents);
-        var walk = new QueryWalk(database, ids, ScoresOf(plan, found.Documents));
+        var walk = new QueryWalk(reader, ids, ScoresOf(plan, found.Documents));
         return new WalkedResults(walk, writer, answer, found.TotalResults, found, () => walk.Etag == ids.LastEtag || found.IsStillResult(writer.Queried(walk), ids.LastEtag), turns);
     }
 
     private static async ValueTask<SummaryResults> SummariseAsync(
-        ServerContext context, Database database, QuerySummary summary, ScannedDocuments scan, ResultWriter writer, QueryTurns turns)
+        ServerContext context, AnswerReader reader, QuerySummary summary, ScannedDocuments scan, ResultWriter writer, QueryTurns turns)
     {
         var run = summary.Start(context.QueryMemory, turns);
         try
@@ -157,11 +158,11 @@ internal static class QueryResults
         }
 
         scan.Dispose();
-        return new SummaryResults(run, database);
+        return new SummaryResults(run, reader);
     }
 
-    private static QueryWalk WalkOf(Database database, ScanPlan plan, ScannedDocument[] found) =>
-        new(database, [.. found.Select(static one => one.Id)], ScoresOf(plan, found));
+    private static QueryWalk WalkOf(AnswerReader reader, ScanPlan plan, ScannedDocument[] found) =>
+        new(reader, [.. found.Select(static one => one.Id)], ScoresOf(plan, found));
 
     internal static double[]? ScoresOf(ScanPlan plan, IReadOnlyList<ScannedDocument> found) => plan.IsScored ? [.. found.Select(static one => one.Score ?? 0)] : null;
 

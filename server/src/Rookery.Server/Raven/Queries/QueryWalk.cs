@@ -14,13 +14,14 @@ internal sealed class QueryWalk : IDisposable
 {
     private static readonly IdQuery ByIds = new() { Collection = null, Condition = new IdCondition(IdConditionKind.OneOf, []) };
 
-    private readonly PausableReader _reader;
+    private readonly AnswerReader _reader;
     private readonly IdQuery _query;
     private readonly byte[]? _collection;
     private readonly DocumentCursor? _cursor;
     private readonly IReadOnlyList<ReadOnlyMemory<byte>> _ids = [];
     private readonly IReadOnlyList<double>? _scores;
     private readonly long? _knownTotal;
+    private bool _isPaused;
     private int _nextId;
     private Document _byId;
     private long _toSkip;
@@ -28,11 +29,13 @@ internal sealed class QueryWalk : IDisposable
     private long _matched;
 
     /// <summary>A walk at its beginning.</summary>
+    /// <param name="reader">Reads the documents; outlives the walk.</param>
+    /// <param name="query">Which.</param>
     /// <exception cref="RefusedException">A name or prefix is longer than any can be.</exception>
-    public QueryWalk(Database database, IdQuery query)
+    public QueryWalk(AnswerReader reader, IdQuery query)
     {
         _query = query;
-        _reader = new PausableReader(database);
+        _reader = reader;
         _collection = query.Collection is { } name ? Utf8(name, DocumentLimits.MaxCollectionBytes, "The name of a collection") : null;
         _toSkip = query.Offset;
         _left = query.Limit ?? long.MaxValue;
@@ -43,27 +46,26 @@ internal sealed class QueryWalk : IDisposable
         }
 
         byte[] prefix = query.Condition is { } startsWith ? Utf8(startsWith.Values[0], DocumentId.MaxBytes, "The prefix of startsWith") : [];
-        using var reader = database.OpenReader();
         if (query.Condition is null)
         {
-            _knownTotal = CountAll(reader);
-            _cursor = _collection is null ? reader.ByEtag(0) : reader.ByCollection(CollectionKey(_collection));
+            _knownTotal = CountAll(reader.Current);
+            _cursor = _collection is null ? reader.Current.ByEtag(0) : reader.Current.ByCollection(CollectionKey(_collection));
         }
         else
         {
-            _cursor = reader.ByIdPrefix(prefix);
+            _cursor = reader.Current.ByIdPrefix(prefix);
         }
     }
 
     /// <summary>A walk over documents by their ids, in that order.</summary>
-    /// <param name="database">Whose documents they are.</param>
+    /// <param name="reader">Reads the documents; outlives the walk.</param>
     /// <param name="ids">The ids.</param>
     /// <param name="scores">How relevant each is; null where none is more than others.</param>
-    public QueryWalk(Database database, IReadOnlyList<ReadOnlyMemory<byte>> ids, IReadOnlyList<double>? scores)
+    public QueryWalk(AnswerReader reader, IReadOnlyList<ReadOnlyMemory<byte>> ids, IReadOnlyList<double>? scores)
     {
         _scores = scores;
         _query = ByIds;
-        _reader = new PausableReader(database);
+        _reader = reader;
         _left = long.MaxValue;
         _ids = ids;
     }
@@ -91,6 +93,9 @@ internal sealed class QueryWalk : IDisposable
 
     /// <summary>Whether documents come in the order in which they were written.</summary>
     public bool IsInOrderOfWriting => _query.Condition is null;
+
+    /// <summary>Whether it goes on in a later moment after each pause.</summary>
+    public bool IsRenewed => _reader.IsRenewed;
 
     /// <summary>Bytes of the document at hand.</summary>
     public long Length => _cursor is null ? _byId.Length : _cursor.Length;
@@ -122,7 +127,7 @@ internal sealed class QueryWalk : IDisposable
     {
         if (_query.Condition is null && _toSkip > 0)
         {
-            _cursor!.Skip(_toSkip);
+            Cursor().Skip(_toSkip);
             _toSkip = 0;
         }
 
@@ -141,6 +146,15 @@ internal sealed class QueryWalk : IDisposable
         return false;
     }
 
+    /// <summary>Of a walk over ids, begins it again.</summary>
+    public void Rewind()
+    {
+        ReleaseById();
+        _nextId = 0;
+        _left = long.MaxValue;
+        _matched = 0;
+    }
+
     /// <summary>Writes the document at hand.</summary>
     public void Write(AnswerBuffer answer, Database database, bool metadataOnly = false)
     {
@@ -154,35 +168,51 @@ internal sealed class QueryWalk : IDisposable
         }
     }
 
-    /// <summary>Lets go of snapshots and of the document at hand, which the next move meets again.</summary>
+    /// <summary>Lets go of the document at hand, which the next move meets again.</summary>
     public void StepBack()
     {
         ReleaseById();
         _cursor?.StepBack();
-        _reader.Pause();
+        PauseReader();
         _nextId--;
         _left++;
         _matched--;
     }
 
-    /// <summary>Lets go of snapshots and of the document at hand until the next move.</summary>
+    /// <summary>Lets go of the document at hand until the next move.</summary>
     public void Pause()
     {
         ReleaseById();
         _cursor?.Pause();
-        _reader.Pause();
+        PauseReader();
     }
 
     public void Dispose()
     {
         ReleaseById();
         _cursor?.Dispose();
-        _reader.Dispose();
+    }
+
+    private void PauseReader()
+    {
+        _isPaused = true;
+        _reader.Pause();
+    }
+
+    private DocumentCursor Cursor()
+    {
+        if (_isPaused && _reader.IsRenewed)
+        {
+            _cursor!.GoOnIn(_reader.Current);
+        }
+
+        _isPaused = false;
+        return _cursor!;
     }
 
     private bool TryMatchNext()
     {
-        while (_cursor is null ? TryNextById() : _cursor.MoveNext())
+        while (_cursor is null ? TryNextById() : Cursor().MoveNext())
         {
             Passed?.Invoke();
             if (_query.Condition is null || _collection is null || IsInCollection())

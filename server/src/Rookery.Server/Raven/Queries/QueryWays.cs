@@ -26,14 +26,16 @@ internal sealed class QueryWays(ServerContext context)
     /// <exception cref="QueryException">The query would cost more than one may.</exception>
     /// <exception cref="RefusedException">As of <see cref="ChooseAsync"/>, or there was no room for a large document.</exception>
     public async ValueTask<(QueryRequest Request, QueryWay Way, IQueryResults Results)> OpenAsync(
-        HttpContext http, Database database, QueryRequest request, DocumentAnswer answer, bool metadataOnly, Action? chosen = null)
+        HttpContext http, AnswerReader reader, QueryRequest request, DocumentAnswer answer, bool metadataOnly, Action? chosen = null)
     {
+        var database = reader.Database;
         while (true)
         {
+            reader.LetGo();
             var way = await ChooseAsync(database, request, http);
             request = QueryResults.Renew(context, http, database, request);
             chosen?.Invoke();
-            if (await QueryResults.TryOpenAsync(context, http, database, request, way, answer, metadataOnly) is { } results)
+            if (await QueryResults.TryOpenAsync(context, http, reader, request, way, answer, metadataOnly) is { } results)
             {
                 return (request, way, results);
             }

@@ -10,7 +10,7 @@ internal static class RowLikeness
 {
     /// <summary>Has all conditions of a query learn theirs.</summary>
     /// <param name="context">The server.</param>
-    /// <param name="database">Whose documents the index is of.</param>
+    /// <param name="reader">Reads the documents that the index is of.</param>
     /// <param name="plan">The query.</param>
     /// <param name="indexName">The index.</param>
     /// <param name="answer">Whose room is taken for what is large.</param>
@@ -20,11 +20,11 @@ internal static class RowLikeness
     /// <returns>False when the index is not there now, or was reset and is behind that etag: whoever asks it finds out.</returns>
     /// <exception cref="QueryException">There is none.</exception>
     public static async ValueTask<bool> TryLearnAsync(
-        ServerContext context, Database database, ScanPlan plan, string indexName, DocumentAnswer answer, ResultWriter writer, QueryTurns turns, long atLeast)
+        ServerContext context, AnswerReader reader, ScanPlan plan, string indexName, DocumentAnswer answer, ResultWriter writer, QueryTurns turns, long atLeast)
     {
         foreach (var likeness in plan.Likenesses.Where(static likeness => !likeness.Condition.IsLearned))
         {
-            using var found = Search(context, database, indexName, likeness.Finder, turns, atLeast);
+            using var found = Search(context, reader.Database, indexName, likeness.Finder, turns, atLeast);
             if (found is null)
             {
                 return false;
@@ -33,7 +33,7 @@ internal static class RowLikeness
             using var run = likeness.Finder.Start(context.QueryMemory, turns);
             if (!await (plan.Rows!.IsReduced
                 ? FoundResults.LookAtRowsAsync(found, turns, row => likeness.TryLearn(default, row, run))
-                : LearnDocumentAsync(database, likeness, found, run, answer, writer, turns)))
+                : LearnDocumentAsync(reader, likeness, found, run, answer, writer, turns)))
             {
                 throw new QueryException(QueryFault.Invalid, LikenessSource.NotFound, likeness.Position);
             }
@@ -49,10 +49,10 @@ internal static class RowLikeness
     }
 
     private static async ValueTask<bool> LearnDocumentAsync(
-        Database database, LikenessSource likeness, IndexAnswer found, ScanRun run, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
+        AnswerReader reader, LikenessSource likeness, IndexAnswer found, ScanRun run, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
     {
-        using var rows = new IndexRows(likeness.Finder.Rows!, database);
-        return await FoundResults.LookAtDocumentsAsync(database, found, answer, writer, turns, walk => TryLearn(likeness, walk, rows, run, writer));
+        using var rows = new IndexRows(likeness.Finder.Rows!, reader.Database);
+        return await FoundResults.LookAtDocumentsAsync(reader, found, answer, writer, turns, walk => TryLearn(likeness, walk, rows, run, writer));
     }
 
     private static bool TryLearn(LikenessSource likeness, QueryWalk walk, IndexRows rows, ScanRun run, ResultWriter writer)

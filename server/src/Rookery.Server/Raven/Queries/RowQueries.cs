@@ -1,4 +1,3 @@
-using Rookery.Documents;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Summaries;
@@ -15,7 +14,7 @@ internal static class RowQueries
 {
     /// <summary>The results, before the first.</summary>
     /// <param name="context">The server.</param>
-    /// <param name="database">Whose documents the index is of.</param>
+    /// <param name="reader">Reads the documents that the index is of.</param>
     /// <param name="request">What is asked.</param>
     /// <param name="way">How far the index follows the documents at least.</param>
     /// <param name="answer">Whose room is taken for what is large.</param>
@@ -26,12 +25,13 @@ internal static class RowQueries
     /// <exception cref="Indexing.Language.QueryException">The query would cost more than one may.</exception>
     /// <exception cref="RefusedException">The index is not there now.</exception>
     public static async ValueTask<IQueryResults?> TryOpenAsync(
-        ServerContext context, Database database, QueryRequest request, QueryWay way, DocumentAnswer answer, ResultWriter writer, QueryTurns turns, bool needsTotal)
+        ServerContext context, AnswerReader reader, QueryRequest request, QueryWay way, DocumentAnswer answer, ResultWriter writer, QueryTurns turns, bool needsTotal)
     {
+        var database = reader.Database;
         var plan = request.Plan!;
         string name = request.Named!.Name;
         IndexAnswer? found = null;
-        if (await RowLikeness.TryLearnAsync(context, database, plan, name, answer, writer, turns, way.ResultEtag))
+        if (await RowLikeness.TryLearnAsync(context, reader, plan, name, answer, writer, turns, way.ResultEtag))
         {
             using var search = turns.BeginSearch();
             found = new IndexedQueries(context.Indexes).TryAnswer(database, name, plan, context.QueryMemory, turns, needsTotal, way.ResultEtag);
@@ -46,10 +46,10 @@ internal static class RowQueries
         {
             if (found.AreCandidates)
             {
-                return await LookAtRowsAsync(context, database, request, found, answer, writer, turns);
+                return await LookAtRowsAsync(context, reader, request, found, answer, writer, turns);
             }
 
-            return plan.Rows!.IsReduced ? new RowResults(new PageOfRows(found), plan, writer, database, found) : PageOf(found, database, plan, answer, writer, turns);
+            return plan.Rows!.IsReduced ? new RowResults(new PageOfRows(found), plan, writer, reader, found) : PageOf(found, reader, plan, answer, writer, turns);
         }
         catch
         {
@@ -59,11 +59,11 @@ internal static class RowQueries
     }
 
     /// <summary>The documents of a page. Those that were written since the index took them are asked again.</summary>
-    private static WalkedResults PageOf(IndexAnswer found, Database database, ScanPlan plan, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
+    private static WalkedResults PageOf(IndexAnswer found, AnswerReader reader, ScanPlan plan, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
     {
         var ids = new FoundIds(found.Documents);
-        var walk = new QueryWalk(database, ids, QueryResults.ScoresOf(plan, found.Documents));
-        var rows = new IndexRows(plan.Rows!, database);
+        var walk = new QueryWalk(reader, ids, QueryResults.ScoresOf(plan, found.Documents));
+        var rows = new IndexRows(plan.Rows!, reader.Database);
         writer.RowOf = plan.IsOfEachRow ? place => found.ReadRow(place).ToArray() : null;
         return new WalkedResults(
             walk,
@@ -76,22 +76,22 @@ internal static class RowQueries
     }
 
     private static async ValueTask<IQueryResults> LookAtRowsAsync(
-        ServerContext context, Database database, QueryRequest request, IndexAnswer found, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
+        ServerContext context, AnswerReader reader, QueryRequest request, IndexAnswer found, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
     {
         var plan = request.Plan!;
         var run = plan.Start(context.QueryMemory, turns);
         var summary = plan.Summary?.Start(context.QueryMemory, turns);
         try
         {
-            using var rows = new IndexRows(plan.Rows!, database);
+            using var rows = new IndexRows(plan.Rows!, reader.Database);
             _ = await (plan.Rows!.IsReduced
                 ? FoundResults.LookAtRowsAsync(found, turns, row => Add(run, default, row, summary))
-                : FoundResults.LookAtDocumentsAsync(database, found, answer, writer, turns, walk => AddDocument(walk, rows, run, summary, writer)));
+                : FoundResults.LookAtDocumentsAsync(reader, found, answer, writer, turns, walk => AddDocument(walk, rows, run, summary, writer)));
             if (summary is not null)
             {
                 run.Dispose();
                 found.Dispose();
-                return new SummaryResults(summary, database);
+                return new SummaryResults(summary, reader);
             }
 
             turns.Begin();
@@ -100,11 +100,11 @@ internal static class RowQueries
             ScannedDocument[] documents = [.. ended.Documents];
             if (plan.Rows!.IsReduced)
             {
-                return new RowResults(new ScannedRows(documents, ended.TotalResults), plan, writer, database, new Both(run, found));
+                return new RowResults(new ScannedRows(documents, ended.TotalResults), plan, writer, reader, new Both(run, found));
             }
 
             writer.RowOf = plan.IsOfEachRow ? place => documents[place].Row : null;
-            var walk = new QueryWalk(database, [.. documents.Select(static one => one.Id)], QueryResults.ScoresOf(plan, documents));
+            var walk = new QueryWalk(reader, [.. documents.Select(static one => one.Id)], QueryResults.ScoresOf(plan, documents));
             return new WalkedResults(walk, writer, answer, ended.TotalResults, new Both(run, found), turns: turns);
         }
         catch

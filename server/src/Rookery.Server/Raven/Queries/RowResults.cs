@@ -53,14 +53,13 @@ internal sealed class ScannedRows(ScannedDocument[] rows, long total) : IFoundRo
 /// <param name="rows">The rows.</param>
 /// <param name="plan">What is selected of them.</param>
 /// <param name="writer">Whose script makes results of them, if any does; disposed with this.</param>
-/// <param name="database">Whose index it is.</param>
+/// <param name="reader">Reads what else the answer holds; outlives this.</param>
 /// <param name="held">What the rows lie in; disposed with this.</param>
-internal sealed class RowResults(IFoundRows rows, ScanPlan plan, ResultWriter writer, Database database, IDisposable held) : IQueryResults
+internal sealed class RowResults(IFoundRows rows, ScanPlan plan, ResultWriter writer, AnswerReader reader, IDisposable held) : IQueryResults
 {
-    private readonly PausableReader _reader = new(database);
     private int _at = -1;
 
-    public DatabaseReader Reader => _reader.Current;
+    public DatabaseReader Reader => reader.Current;
 
     public long? KnownTotal => rows.TotalResults;
 
@@ -75,7 +74,7 @@ internal sealed class RowResults(IFoundRows rows, ScanPlan plan, ResultWriter wr
         var row = rows.Read(_at);
         if (writer.Scripted is { } scripted)
         {
-            scripted.Write(answer, row, _reader);
+            scripted.Write(answer, row, reader);
             return;
         }
 
@@ -104,13 +103,12 @@ internal sealed class RowResults(IFoundRows rows, ScanPlan plan, ResultWriter wr
 
     public void Note(QueryNotes notes) => notes.Add(new QueriedDocument(rows.Read(_at)));
 
-    public void Pause() => _reader.Pause();
+    public void Pause() => reader.Pause();
 
     public ValueTask<long> CountAsync() => ValueTask.FromResult(rows.TotalResults);
 
     public void Dispose()
     {
-        _reader.Dispose();
         held.Dispose();
         writer.Dispose();
     }

@@ -89,7 +89,8 @@ internal sealed class RunQuery(ServerContext context)
         var request = received.Request;
         timings.End("Parser");
         using var answer = new DocumentAnswer(http, context.LargeRequests, room: received.Room);
-        (request, var way, var opened) = await _ways.OpenAsync(http, database, request, answer, metadataOnly, () => timings.End("Index"));
+        using var reader = new AnswerReader(database, http);
+        (request, var way, var opened) = await _ways.OpenAsync(http, reader, request, answer, metadataOnly, () => timings.End("Index"));
         using var results = opened;
         if (way.IsStale)
         {

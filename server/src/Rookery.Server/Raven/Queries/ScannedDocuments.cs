@@ -1,4 +1,3 @@
-using Rookery.Documents;
 using Rookery.Indexing.Scanning;
 
 namespace Rookery.Server.Raven.Queries;
@@ -6,7 +5,7 @@ namespace Rookery.Server.Raven.Queries;
 /// <summary>Gives the documents of a walk to a scan, in turns with what else the node does. Not thread-safe.</summary>
 internal sealed class ScannedDocuments : IDisposable
 {
-    private readonly Database _database;
+    private readonly AnswerReader _reader;
     private readonly QueryWalk _walk;
     private readonly ScanRun _run;
     private readonly ResultWriter _writer;
@@ -17,7 +16,7 @@ internal sealed class ScannedDocuments : IDisposable
     private readonly IDisposable? _found;
 
     /// <summary>A scan at its beginning.</summary>
-    /// <param name="database">Whose documents they are.</param>
+    /// <param name="reader">Reads the documents; outlives the scan.</param>
     /// <param name="walk">The documents to look at.</param>
     /// <param name="run">Says which of them are results.</param>
     /// <param name="writer">Writes them.</param>
@@ -25,9 +24,9 @@ internal sealed class ScannedDocuments : IDisposable
     /// <param name="turns">The time of the query.</param>
     /// <param name="countsAll">Whether the scan has to see documents that do not match: <c>filter_limit</c> counts them.</param>
     /// <param name="found">Holds what the walk goes over, to be disposed with it; null when nothing does.</param>
-    public ScannedDocuments(Database database, QueryWalk walk, ScanRun run, ResultWriter writer, DocumentAnswer answer, QueryTurns turns, bool countsAll, IDisposable? found = null)
+    public ScannedDocuments(AnswerReader reader, QueryWalk walk, ScanRun run, ResultWriter writer, DocumentAnswer answer, QueryTurns turns, bool countsAll, IDisposable? found = null)
     {
-        _database = database;
+        _reader = reader;
         _walk = walk;
         _run = run;
         _writer = writer;
@@ -35,7 +34,7 @@ internal sealed class ScannedDocuments : IDisposable
         _turns = turns;
         _countsAll = countsAll;
         _found = found;
-        _once = walk.IsInOrderOfWriting ? new WalkedOnce(NewestEtag()) : null;
+        _once = walk is { IsInOrderOfWriting: true, IsRenewed: true } ? new WalkedOnce(NewestEtag()) : null;
     }
 
     /// <summary>The walk, which stands on the document at hand.</summary>
@@ -103,9 +102,5 @@ internal sealed class ScannedDocuments : IDisposable
         return (matches ? _once.IsNew(document.View.Id) : _countsAll) && _run.Add(document);
     }
 
-    private long NewestEtag()
-    {
-        using var reader = _database.OpenReader();
-        return reader.ReadStatistics().LastEtag;
-    }
+    private long NewestEtag() => _reader.Current.ReadStatistics().LastEtag;
 }

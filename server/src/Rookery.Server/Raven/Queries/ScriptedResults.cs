@@ -24,7 +24,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     private readonly byte[] _historyId;
     private readonly ScriptInterpreter _interpreter = new(Limits);
     private QueryWalk? _walk;
-    private PausableReader? _reader;
+    private AnswerReader? _reader;
     private long _heldBytes;
 
     /// <summary>Results of one answer.</summary>
@@ -66,7 +66,7 @@ internal sealed class ScriptedResults : IScriptDocuments, IDisposable
     /// <param name="row">The members of the row, without braces.</param>
     /// <param name="reader">Reads what it loads.</param>
     /// <exception cref="QueryException">It cannot make it, or the time of the query is used up.</exception>
-    public void Write(AnswerBuffer answer, ReadOnlySpan<byte> row, PausableReader reader)
+    public void Write(AnswerBuffer answer, ReadOnlySpan<byte> row, AnswerReader reader)
     {
         _reader = reader;
         _turns.Begin();

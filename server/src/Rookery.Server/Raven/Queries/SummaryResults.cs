@@ -7,13 +7,12 @@ namespace Rookery.Server.Raven.Queries;
 
 /// <summary>What a query computes of its results, all of it before the first object is written.</summary>
 /// <param name="summary">Holds it.</param>
-/// <param name="database">Whose documents were looked at.</param>
-internal sealed class SummaryResults(SummaryRun summary, Database database) : IQueryResults
+/// <param name="reader">Reads what else the answer holds; outlives this.</param>
+internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : IQueryResults
 {
-    private readonly PausableReader _reader = new(database);
     private int _at = -1;
 
-    public DatabaseReader Reader => _reader.Current;
+    public DatabaseReader Reader => reader.Current;
 
     public long? KnownTotal => summary.Count;
 
@@ -47,13 +46,12 @@ internal sealed class SummaryResults(SummaryRun summary, Database database) : IQ
         // Plans of summaries have none.
     }
 
-    public void Pause() => _reader.Pause();
+    public void Pause() => reader.Pause();
 
     public ValueTask<long> CountAsync() => ValueTask.FromResult((long)summary.Count);
 
     public void Dispose()
     {
-        _reader.Dispose();
         summary.Dispose();
     }
 }

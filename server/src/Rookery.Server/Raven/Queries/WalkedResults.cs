@@ -15,9 +15,12 @@ namespace Rookery.Server.Raven.Queries;
 internal sealed class WalkedResults(
     QueryWalk walk, ResultWriter writer, DocumentAnswer answer, long? total = null, IDisposable? found = null, Func<bool>? isResult = null, QueryTurns? turns = null) : IQueryResults
 {
+    private long? _total = total;
+    private long _given;
+
     public DatabaseReader Reader => walk.Reader;
 
-    public long? KnownTotal => total ?? walk.KnownTotal;
+    public long? KnownTotal => _total ?? walk.KnownTotal;
 
     public ReadOnlySpan<byte> Id => walk.Head.Id;
 
@@ -36,12 +39,34 @@ internal sealed class WalkedResults(
         {
             if (await answer.HasRoomAsync(writer.BytesFor(walk.Length), walk.StepBack) && IsResult())
             {
+                _given++;
                 return true;
             }
         }
 
         return false;
     }
+
+    // Those that were written or deleted since the index took them may be none any more.
+    public async ValueTask SettleAsync()
+    {
+        if (isResult is null)
+        {
+            return;
+        }
+
+        while (await MoveNextAsync())
+        {
+            // Each counts itself.
+        }
+
+        _total -= Lacking;
+        _given = 0;
+        walk.Rewind();
+    }
+
+    /// <summary>Of the page, how many that the index named are none.</summary>
+    private long Lacking => isResult is null ? 0 : walk.Place + 1 - _given;
 
     private bool IsResult()
     {
@@ -64,7 +89,7 @@ internal sealed class WalkedResults(
 
     public void Pause() => walk.Pause();
 
-    public ValueTask<long> CountAsync() => ValueTask.FromResult(total ?? walk.CountTotal());
+    public ValueTask<long> CountAsync() => ValueTask.FromResult(_total is { } told ? told - Lacking : walk.CountTotal());
 
     public void Dispose()
     {

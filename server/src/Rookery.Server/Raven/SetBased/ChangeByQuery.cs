@@ -82,9 +82,9 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         {
             operation.Fail(After(operation, IndexCommand.Damaged(damaged)));
         }
-        catch (RefusedException refused)
+        catch (Exception failure) when (RavenErrors.TryRefuse(failure) is not null)
         {
-            operation.Fail(After(operation, refused));
+            operation.Fail(After(operation, RavenErrors.TryRefuse(failure)!));
         }
         finally
         {

@@ -46,7 +46,8 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
         // No request stands behind it any more: what the query needs of one is when to end.
         var detached = new DefaultHttpContext { RequestAborted = ending };
         using var answer = new DocumentAnswer(detached, context.LargeRequests);
-        var results = await OpenAsync(detached, answer);
+        using var reader = new AnswerReader(database, client: null);
+        var results = await OpenAsync(detached, reader, answer);
         try
         {
             while (await results.MoveNextAsync())
@@ -71,9 +72,9 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
     }
 
     /// <summary>The results, counted.</summary>
-    private async Task<IQueryResults> OpenAsync(HttpContext http, DocumentAnswer answer)
+    private async Task<IQueryResults> OpenAsync(HttpContext http, AnswerReader reader, DocumentAnswer answer)
     {
-        var (query, way, results) = await new QueryWays(context).OpenAsync(http, database, request.Query, answer, metadataOnly: false);
+        var (query, way, results) = await new QueryWays(context).OpenAsync(http, reader, request.Query, answer, metadataOnly: false);
         if (results.KnownTotal is not { } total)
         {
             // As of a stream: results that are not gathered are met twice.
@@ -82,7 +83,7 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
                 total = await results.CountAsync();
             }
 
-            results = await QueryResults.OpenAgainAsync(context, http, database, query, way, answer);
+            results = await QueryResults.OpenAgainAsync(context, http, reader, query, way, answer);
         }
 
         var plan = query.Plan!;

@@ -44,7 +44,8 @@ internal sealed class StreamQuery(ServerContext context)
         var request = received.Request;
         string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
         using var answer = new DocumentAnswer(http, context.LargeRequests, type, received.Room);
-        (request, var way, var results) = await _ways.OpenAsync(http, database, request, answer, metadataOnly: false);
+        using var reader = new AnswerReader(database, http);
+        (request, var way, var results) = await _ways.OpenAsync(http, reader, request, answer, metadataOnly: false);
         try
         {
             // The total comes before the first result, so that results which are not gathered are met twice.
@@ -52,7 +53,12 @@ internal sealed class StreamQuery(ServerContext context)
             {
                 total = await results.CountAsync();
                 results.Dispose();
-                results = await QueryResults.OpenAgainAsync(context, http, database, request, way, answer);
+                results = await QueryResults.OpenAgainAsync(context, http, reader, request, way, answer);
+            }
+            else if (reader.Current.ReadStatistics().LastEtag > way.ResultEtag)
+            {
+                await results.SettleAsync();
+                total = results.KnownTotal ?? total;
             }
 
             await WriteAsync(answer, results, way, total, isLines, new WorkTurns(context, http));
