@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.IO.Compression;
 using Rookery.Access;
 using Rookery.Data;
@@ -9,6 +10,8 @@ namespace Rookery.Transfer;
 /// <summary>`rookery export DB`: the documents of a running node's database, one a line, as an import reads them back.</summary>
 internal static class ExportDownload
 {
+    private const string CountHeader = "Rookery-Documents";
+
     /// <summary>Writes them to stdout, or to a file that appears when it is whole.</summary>
     /// <param name="client">The node.</param>
     /// <param name="database">Which of its databases.</param>
@@ -29,7 +32,7 @@ internal static class ExportDownload
         using var interruption = new Interruption(progress, () => WhatIsLeft(to, progress.Items, expected));
         if (to is null)
         {
-            await Console.Error.WriteLineAsync($"{database}: {Amount.Of(await CopyAsync(client, answer, Tty.IsOutput ? Output.Visible : Output.Stream, progress, time), "document")}.");
+            await Console.Error.WriteLineAsync($"{database}: {Amount.Of(await CopyAsync(client, database, answer, Tty.IsOutput ? Output.Visible : Output.Stream, progress, time), "document")}.");
             return ExitCode.Success;
         }
 
@@ -40,7 +43,7 @@ internal static class ExportDownload
         {
             await using var file = OpenPart(partial);
             await using Stream output = path.EndsWith(".gz", StringComparison.OrdinalIgnoreCase) ? new GZipStream(file, CompressionLevel.Fastest, leaveOpen: true) : file;
-            documents = await CopyAsync(client, answer, output, progress, time);
+            documents = await CopyAsync(client, database, answer, output, progress, time);
         }
         catch (Exception failure) when (failure is AdminException or IOException and not DirectoryNotFoundException)
         {
@@ -91,7 +94,9 @@ internal static class ExportDownload
         return File.Open(partial, new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write, UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite });
     }
 
-    private static async Task<long> CopyAsync(NodeClient client, HttpResponseMessage answer, Stream output, Progress progress, TimeProvider time)
+    /// <summary>Copies the documents, and counts them.</summary>
+    /// <exception cref="AdminException">It broke off, or there are not as many documents as the node said.</exception>
+    private static async Task<long> CopyAsync(NodeClient client, string database, HttpResponseMessage answer, Stream output, Progress progress, TimeProvider time)
     {
         long documents = 0, bytes = 0;
         await Streamed.CopyAsync(answer, client.Address, output, part =>
@@ -101,6 +106,11 @@ internal static class ExportDownload
             progress.Report(documents, bytes);
         }, time);
         progress.Clear();
-        return documents;
+        return documents == (CountOf(answer) ?? documents) ? documents : throw new AdminException(
+            $"{database}: {Amount.Of(documents, "document")} came, and the node had said {CountOf(answer)}: this is no whole export. Export it again; if that gives the same, `rookery doctor` and the node's log may say why.", ExitCode.Failure);
     }
+
+    // A node of an earlier version does not say it.
+    private static long? CountOf(HttpResponseMessage answer) =>
+        answer.Headers.TryGetValues(CountHeader, out var values) && long.TryParse(values.First(), NumberStyles.None, CultureInfo.InvariantCulture, out long count) ? count : null;
 }

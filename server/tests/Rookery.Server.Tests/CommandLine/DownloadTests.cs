@@ -117,6 +117,36 @@ public sealed class DownloadTests
     }
 
     [Fact]
+    public async Task An_export_that_ends_well_with_fewer_documents_than_the_node_said_takes_no_files_place()
+    {
+        string directory = Directory.CreateTempSubdirectory("rookery-export-").FullName;
+        string path = Path.Join(directory, "out.ndjson");
+        await File.WriteAllTextAsync(path, "yesterday's");
+        using var listener = new TcpListener(IPAddress.Loopback, 0);
+        listener.Start();
+        using var client = new NodeClient(new NodeConnection(new Uri($"http://{listener.LocalEndpoint}"), Token: null, Authorities: null));
+        try
+        {
+            var exporting = ExportDownload.RunAsync(client, "Shop", path, replaces: true, TimeProvider.System);
+            using var node = await listener.AcceptTcpClientAsync();
+            foreach (string answer in (string[])[CountAnswer, ExportAnswer.Replace("\r\n\r\n3", "\r\nRookery-Documents: 2\r\n\r\n3", StringComparison.Ordinal) + "0\r\n\r\n"])
+            {
+                Assert.True(await node.GetStream().ReadAsync(new byte[4096]) > 0);
+                await node.GetStream().WriteAsync(Encoding.ASCII.GetBytes(answer));
+            }
+
+            var refused = await Assert.ThrowsAsync<AdminException>(() => exporting);
+            Assert.Equal(ExitCode.Failure, refused.Code);
+            Assert.Contains("1 document came, and the node had said 2", refused.Message, StringComparison.Ordinal);
+            Assert.Equal("yesterday's", await File.ReadAllTextAsync(path));
+        }
+        finally
+        {
+            Directory.Delete(directory, recursive: true);
+        }
+    }
+
+    [Fact]
     public async Task A_part_of_an_import_that_nobody_answers_is_sent_again()
     {
         var time = new SimulatedTimeProvider();
