@@ -30,6 +30,12 @@ public sealed class RunningServer : IAsyncLifetime
     /// <summary>The clock of the routes; the node has the machine's.</summary>
     public TimeProvider Time { get; init; } = TimeProvider.System;
 
+    /// <summary>The clock of those who wait for an index.</summary>
+    public TimeProvider IndexTime { get; init; } = TimeProvider.System;
+
+    /// <summary>Whether indexes stand still.</summary>
+    public bool HoldsIndexing { get; set; }
+
     /// <summary>A quarter of it is large requests' room.</summary>
     public MemoryBudget Memory { get; init; } = new(256 << 20);
 
@@ -56,7 +62,7 @@ public sealed class RunningServer : IAsyncLifetime
         var io = new IoTimeline(TimeProvider.System, "memory");
         _node = Node.Open(new NodeOptions { DataDirectory = "/data", SegmentBytes = 4 << 20 }, Disk, Memory, io, TimeProvider.System, store => Before(RaftConsensus.Alone(store)));
         Context = new ServerContext(With(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }), Time, Log, Memory, io);
-        _indexing = Indexing.Start(_node, Disk, out var indexes);
+        _indexing = Indexing.Start(_node, Disk, () => !HoldsIndexing, IndexTime, out var indexes);
         Context.Readiness.Opened(_node, indexes);
         _app = RookeryServer.Build(Context);
         await _app.StartAsync();

@@ -33,7 +33,7 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
     private const int BytesPerByteOfParameters = 12;
 
     // As RavenDB's clients have it.
-    private static readonly TimeSpan UsualWait = TimeSpan.FromSeconds(15);
+    public static readonly TimeSpan UsualWait = TimeSpan.FromSeconds(15);
 
     private static readonly TimeSpan LongestWait = TimeSpan.FromHours(1);
 

@@ -15,9 +15,12 @@ internal sealed class QueryWays(ServerContext context)
     /// <summary>How long a query waits that did not ask to: then it is answered as well as it can be.</summary>
     public static readonly TimeSpan UnaskedWait = TimeSpan.FromSeconds(1.5);
 
+    // A query that only an index answers well has no sooner answer: it waits as long as those do that ask to, and is then answered by looking at all documents twice.
+    private static readonly TimeSpan BuildWait = QueryEnvelope.UsualWait;
+
     /// <summary>Chooses, and begins to answer that way. An index that was reset when it was to answer is waited for again.</summary>
     /// <param name="http">The request.</param>
-    /// <param name="database">Whose documents are asked for.</param>
+    /// <param name="reader">Reads the documents that are asked for, at a moment behind all that is waited for; outlives the results.</param>
     /// <param name="request">What is asked.</param>
     /// <param name="answer">Whose room is taken for what is large.</param>
     /// <param name="metadataOnly">Whether of whole documents only the metadata is wanted.</param>
@@ -104,7 +107,8 @@ internal sealed class QueryWays(ServerContext context)
 
     private async ValueTask<QueryWay> WaitAsync(Database database, QueryRequest request, QueryRoute route, string name, long cutOff, HttpContext http)
     {
-        bool mayScan = !route.IsBuilt && !route.NeedsIndex;
+        // What an index holds that is not built yet would be taken for all there is. One that the query names answers with what it has, as in RavenDB, and is stale.
+        bool mayScan = !route.IsBuilt && request.Named is null;
         if (route.ToDefine is { } definition && await context.AutomaticIndexes.DefineAsync(database, definition) is { } refusal)
         {
             return mayScan
@@ -113,8 +117,14 @@ internal sealed class QueryWays(ServerContext context)
         }
 
         // One that others have made, and that is not built yet, is built for some time: the documents are there now.
-        bool isReached = (route.ToDefine is not null || !mayScan) && await context.Indexes.WaitAsync(database, name, cutOff, request.Wait ?? UnaskedWait, http.RequestAborted);
+        bool isReached = (route.ToDefine is not null || route.NeedsIndex || !mayScan) && await WaitAsync(database, name, cutOff, request.Wait ?? (mayScan && route.NeedsIndex ? BuildWait : UnaskedWait), http);
         return isReached || !mayScan ? Answering(database, request, name, isReached, cutOff) : new QueryWay(name, null, false, cutOff, null);
+    }
+
+    private async Task<bool> WaitAsync(Database database, string name, long cutOff, TimeSpan patience, HttpContext http)
+    {
+        using var ending = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
+        return await context.Indexes.WaitAsync(database, name, cutOff, patience, ending.Token);
     }
 
     private QueryWay Answering(Database database, QueryRequest request, string name, bool isReached, long cutOff)

@@ -1,0 +1,70 @@
+using System.Globalization;
+using System.Text.Json;
+using Rookery.Simulation;
+
+namespace Rookery.Server.Tests.Raven;
+
+/// <summary>A query whose index is not built yet.</summary>
+public sealed class FirstQueryTests : IAsyncLifetime
+{
+    private const int Documents = 300;
+
+    private readonly SimulatedTimeProvider _time = new();
+    private readonly RunningServer _server;
+    private string _db = "";
+
+    public FirstQueryTests() => _server = new RunningServer { IndexTime = _time, HoldsIndexing = true };
+
+    public async Task InitializeAsync()
+    {
+        await _server.InitializeAsync();
+        _db = await _server.CreateDatabaseAsync();
+        var commands = Enumerable.Range(0, Documents).Select(number => string.Create(CultureInfo.InvariantCulture, $$$"""{"Id":"u{{{number}}}","Type":"PUT","Document":{"bio":"a fish of the river","n":{{{number % 3}}},"@metadata":{"@collection":"Us"} } }"""));
+        Assert.Equal(201, (await _server.SendAsync("POST", _db + "/bulk_docs", $$"""{"Commands":[{{string.Join(',', commands)}}]}""")).Status);
+    }
+
+    public Task DisposeAsync() => _server.DisposeAsync();
+
+    [Theory]
+    [InlineData("from Us where search(bio, 'fish')", Documents)]
+    [InlineData("from Us where boost(search(bio, 'river'), 2) and n = 1", Documents / 3)]
+    [InlineData("from Us where search(bio, 'fish') order by score()", Documents)]
+    [InlineData("from Us where n < 3", Documents)]
+    [InlineData("from Us group by n select n, count()", 3)]
+    public async Task Is_answered_from_the_documents_when_its_index_is_not_built_in_time(string query, int total)
+    {
+        for (int asked = 0; asked < 2; asked++)
+        {
+            var answering = _server.SendAsync("POST", _db + "/queries", $$"""{"Query":{{JsonSerializer.Serialize(query)}}}""");
+            while (!answering.IsCompleted)
+            {
+                _time.Advance(TimeSpan.FromSeconds(1));
+                await Task.Delay(1);
+            }
+
+            var answer = await answering;
+            Assert.True(answer.Status == 200, answer.Body);
+            Assert.Equal(total, answer.Json.GetProperty("TotalResults").GetInt32());
+            Assert.Equal(total, answer.Json.GetProperty("Results").GetArrayLength());
+            Assert.False(answer.Json.GetProperty("IsStale").GetBoolean());
+        }
+    }
+
+    [Fact]
+    public async Task That_no_scan_answers_soon_waits_for_its_index_longer_than_a_moment()
+    {
+        var answering = _server.SendAsync("POST", _db + "/queries", """{"Query":"from Us where search(bio, 'fish')"}""");
+        while ((await _server.SendAsync("GET", _db + "/indexes?namesOnly=true")).Json.GetProperty("Results").GetArrayLength() == 0)
+        {
+            Assert.False(answering.IsCompleted);
+        }
+
+        _time.Advance(TimeSpan.FromSeconds(10));
+        _server.HoldsIndexing = false;
+        _server.Context.Indexes.TrimMemory();           // wakes the thread
+        var answer = await answering;
+        Assert.StartsWith("Auto/Us/", answer.Json.GetProperty("IndexName").GetString(), StringComparison.Ordinal);
+        Assert.Equal(Documents, answer.Json.GetProperty("TotalResults").GetInt32());
+        Assert.NotEqual(0, (await _server.SendAsync("GET", _db + "/indexes/stats")).Json.GetProperty("Results")[0].GetProperty("EntriesCount").GetInt64());
+    }
+}
