@@ -4,7 +4,7 @@ using System.Text;
 namespace Rookery.Indexing.Values;
 
 /// <summary>
-/// Takes the case out of texts: each character becomes its lower-case one by Unicode's simple mapping, without culture. One character stays one: <c>ß</c> is not <c>ss</c>, and
+/// Takes the case out of texts: each character becomes its lower-case one by Unicode's simple mapping, without culture; only <c>İ</c> stays. One character stays one: <c>ß</c> is not <c>ss</c>, and
 /// accents stay.
 /// </summary>
 internal static class TextFolding

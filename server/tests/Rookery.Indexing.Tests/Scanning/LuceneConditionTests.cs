@@ -89,7 +89,8 @@ public sealed class LuceneConditionTests
         {
             var (text, holds) = Clause(random, depth: 2);
             string expected = string.Join(' ', documents.Index().Where(one => holds(one.Item)).Select(static one => $"{one.Index + 1}").Order(StringComparer.Ordinal));
-            Assert.True(expected == example.WhereWords($"lucene(w, '{text}')"), $"{text}: {expected}");
+            string found = example.WhereWords($"lucene(w, '{text}')");
+            Assert.True(string.Equals(expected, found, StringComparison.Ordinal), $"{text}: {expected} expected, {found} found");
         }
     }
 

@@ -37,6 +37,16 @@ public sealed class IncludePathsTests(RunningServer server) : IClassFixture<Runn
     }
 
     [Fact]
+    public void Ids_are_the_same_where_their_lower_case_is()
+    {
+        using var includes = new IncludePaths(["l"], Share(1 << 20));
+        includes.Collect("\"l\":[\"Σ/1\",\"σ/1\",\"ς/1\",\"S/1\",\"s/1\",\"ſ/1\"]"u8);
+        Assert.Equal(["Σ/1", "ς/1", "S/1", "ſ/1"], includes.Ids);
+        includes.Exclude(["σ/1", "s/1"]);
+        Assert.Equal(["ς/1", "ſ/1"], includes.Ids);
+    }
+
+    [Fact]
     public void What_is_referred_to_draws_on_the_memory_of_queries()
     {
         var share = Share(64 << 10);

@@ -15,13 +15,14 @@ internal sealed class IncludePaths : IDisposable
     /// <summary>Paths of one request, at most: as many as an <c>order by</c> has keys.</summary>
     public const int MostPaths = 64;
 
-    // A text, its places in a list and in a table.
-    private const int BytesPerId = 96;
+    // Two texts, their places in a list and in a table.
+    private const int BytesPerId = 128;
 
     private const int MostIdBytes = 512;
     private readonly Step _root = new();
     private readonly List<Place> _places = [];
-    private readonly HashSet<string> _seen = new(StringComparer.OrdinalIgnoreCase);
+    // Lower-cased, as ids are compared: by upper case, ς and σ would be one.
+    private readonly HashSet<string> _seen = new(StringComparer.Ordinal);
     private readonly MemoryShare _memory;
     private long _heldBytes;
 
@@ -54,8 +55,8 @@ internal sealed class IncludePaths : IDisposable
     /// <summary>Keeps ids out of the includes, because they are among the results.</summary>
     public void Exclude(IEnumerable<string> results)
     {
-        var excluded = new HashSet<string>(results, _seen.Comparer);
-        Ids.RemoveAll(excluded.Contains);
+        var excluded = results.Select(static id => id.ToLowerInvariant()).ToHashSet(StringComparer.Ordinal);
+        Ids.RemoveAll(id => excluded.Contains(id.ToLowerInvariant()));
     }
 
     /// <summary>Adds the ids that a document refers to.</summary>
@@ -216,19 +217,25 @@ internal sealed class IncludePaths : IDisposable
 
     private void Add(ref Utf8JsonReader reader)
     {
-        if (reader.ValueSpan.Length > 6 * MostIdBytes || reader.GetString() is not { Length: > 0 } id || Encoding.UTF8.GetByteCount(id) > MostIdBytes || _seen.Contains(id))
+        if (reader.ValueSpan.Length > 6 * MostIdBytes || reader.GetString() is not { Length: > 0 } id || Encoding.UTF8.GetByteCount(id) > MostIdBytes)
         {
             return;
         }
 
-        long bytes = BytesPerId + ((long)sizeof(char) * id.Length);
+        string lower = id.ToLowerInvariant();
+        if (_seen.Contains(lower))
+        {
+            return;
+        }
+
+        long bytes = BytesPerId + ((long)sizeof(char) * 2 * id.Length);
         if (!_memory.TryReserve(bytes))
         {
             throw RefusedException.InvalidQuery($"The {Ids.Count} documents and more that the results refer to need more memory than the {_memory.LimitBytes >> 20} MiB there are for queries: ask for fewer results at once, or for less to include.");
         }
 
         _heldBytes += bytes;
-        _seen.Add(id);
+        _seen.Add(lower);
         Ids.Add(id);
     }
 

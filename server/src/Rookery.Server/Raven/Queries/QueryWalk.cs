@@ -250,8 +250,15 @@ internal sealed class QueryWalk : IDisposable
     {
         var collection = Head.Collection;
         var wanted = CollectionKey(_collection!);
-        return collection.SequenceEqual(wanted)
-            || Encoding.UTF8.GetString(collection).Equals(Encoding.UTF8.GetString(wanted), StringComparison.OrdinalIgnoreCase);
+        if (collection.SequenceEqual(wanted))
+        {
+            return true;
+        }
+
+        // As the store finds a collection by its name.
+        Span<byte> one = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
+        Span<byte> other = stackalloc byte[2 * DocumentLimits.MaxCollectionBytes];
+        return one[..DocumentId.ToLower(collection, one)].SequenceEqual(other[..DocumentId.ToLower(wanted, other)]);
     }
 
     private static byte[] Utf8(string text, int maxBytes, string what)
