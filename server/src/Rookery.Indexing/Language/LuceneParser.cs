@@ -4,8 +4,8 @@ using System.Text;
 namespace Rookery.Indexing.Language;
 
 /// <summary>
-/// Reads a clause of Lucene's query language by the classic rules: terms side by side are optional, <c>AND</c> makes the ones beside it required, <c>OR</c> changes nothing,
-/// <c>NOT</c>, <c>!</c> and <c>-</c> exclude, <c>+</c> requires.
+/// Reads a clause of Lucene's query language by the classic rules: terms side by side are optional, <c>AND</c> makes the
+/// ones beside it required, <c>OR</c> changes nothing, <c>NOT</c>, <c>!</c> and <c>-</c> exclude, <c>+</c> requires.
 /// </summary>
 public sealed class LuceneParser
 {
@@ -110,7 +110,9 @@ public sealed class LuceneParser
     {
         SkipSpaces();
         int start = _at;
-        string? name = TryTake('*') ? "*" : IsTermStart() && ReadTerm(out bool isPattern) is var term && !isPattern ? term : null;
+        string? name = TryTake('*') ? "*"
+            : IsTermStart() && ReadTerm(out bool isPattern) is var term && !isPattern ? term
+            : null;
         if (name is not null && TryTake(':'))
         {
             return name;
@@ -153,7 +155,8 @@ public sealed class LuceneParser
 
         if (!IsTermStart() && (IsAtEnd || _clause[_at] is not ('*' or '?')))
         {
-            throw Invalid(IsAtEnd ? "a term is missing at its end" : $"'{_clause[_at]}' stands where a term must stand");
+            throw Invalid(
+                IsAtEnd ? "a term is missing at its end" : $"'{_clause[_at]}' stands where a term must stand");
         }
 
         string text = ReadTerm(out bool isPattern);
@@ -164,12 +167,16 @@ public sealed class LuceneParser
 
         if (isPattern)
         {
-            return IsAt('~') ? throw Invalid("a term with '*' or '?' takes no '~'") : ReadBoost(new LucenePattern(field, text));
+            return IsAt('~')
+                ? throw Invalid("a term with '*' or '?' takes no '~'")
+                : ReadBoost(new LucenePattern(field, text));
         }
 
         // A boost may stand before the similarity, too.
         double? boost = TryReadBoost();
-        LuceneLeaf leaf = TryTake('~') ? new LuceneSimilar(field, text, ReadSimilarity()) : new LuceneText(field, text, Slop: 0);
+        LuceneLeaf leaf = TryTake('~')
+            ? new LuceneSimilar(field, text, ReadSimilarity())
+            : new LuceneText(field, text, Slop: 0);
         return boost is { } factor ? new LuceneBoosted(leaf, factor) : ReadBoost(leaf);
     }
 
@@ -178,7 +185,9 @@ public sealed class LuceneParser
         string? low = ReadBound(end);
         _ = TryTakeWord("TO");
         string? high = ReadBound(end);
-        return TryTake(end) ? new LuceneRange(field, low, high, end == ']') : throw Invalid($"'{end}' is missing behind a range of two terms");
+        return TryTake(end)
+            ? new LuceneRange(field, low, high, end == ']')
+            : throw Invalid($"'{end}' is missing behind a range of two terms");
     }
 
     /// <summary>An end of a range; null for a star, which bounds nothing.</summary>
@@ -197,10 +206,13 @@ public sealed class LuceneParser
         }
 
         string bound = _clause[start.._at];
-        return bound.Length == 0 ? throw Invalid("a range has two terms: [a TO b]") : bound is "*" ? null : WithoutEscapes(bound);
+        return bound.Length == 0 ? throw Invalid("a range has two terms: [a TO b]")
+            : bound is "*" ? null
+            : WithoutEscapes(bound);
     }
 
-    private LuceneClause ReadBoost(LuceneClause clause) => TryReadBoost() is { } factor ? new LuceneBoosted(clause, factor) : clause;
+    private LuceneClause ReadBoost(LuceneClause clause) =>
+        TryReadBoost() is { } factor ? new LuceneBoosted(clause, factor) : clause;
 
     private double? TryReadBoost()
     {
@@ -209,7 +221,9 @@ public sealed class LuceneParser
             return null;
         }
 
-        return TryReadNumber(double.MaxValue) is > 0 and var factor ? factor : throw Invalid("'^' needs a factor above 0");
+        return TryReadNumber(double.MaxValue) is > 0 and var factor
+            ? factor
+            : throw Invalid("'^' needs a factor above 0");
     }
 
     private double ReadSimilarity()
@@ -232,9 +246,11 @@ public sealed class LuceneParser
             return null;
         }
 
-        return double.TryParse(_clause.AsSpan(start, _at - start), NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double number) && number <= most
+        string text = _clause[start.._at];
+        return double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double number)
+            && number <= most
             ? number
-            : throw Invalid($"'{_clause[start.._at]}' is no number up to {most.ToString(CultureInfo.InvariantCulture)}");
+            : throw Invalid($"'{text}' is no number up to {most.ToString(CultureInfo.InvariantCulture)}");
     }
 
     private string ReadQuoted()
@@ -267,7 +283,7 @@ public sealed class LuceneParser
                 continue;
             }
 
-            if (Special.Contains(current, StringComparison.Ordinal) && current is not ('*' or '?' or '-' or '+'))
+            if (IsSpecial(current) && current is not ('*' or '?' or '-' or '+'))
             {
                 break;
             }
@@ -293,7 +309,9 @@ public sealed class LuceneParser
             return escaped;
         }
 
-        if (_at + 4 <= _clause.Length && ushort.TryParse(_clause.AsSpan(_at, 4), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out ushort code))
+        const NumberStyles Hex = NumberStyles.AllowHexSpecifier;
+        if (_at + 4 <= _clause.Length
+            && ushort.TryParse(_clause.AsSpan(_at, 4), Hex, CultureInfo.InvariantCulture, out ushort code))
         {
             _at += 4;
             return (char)code;
@@ -319,7 +337,10 @@ public sealed class LuceneParser
         return plain.ToString();
     }
 
-    private bool IsTermStart() => !IsAtEnd && !IsSpace(_clause[_at]) && (_clause[_at] == '\\' || !Special.Contains(_clause[_at], StringComparison.Ordinal));
+    private bool IsTermStart() =>
+        !IsAtEnd && !IsSpace(_clause[_at]) && (_clause[_at] == '\\' || !IsSpecial(_clause[_at]));
+
+    private static bool IsSpecial(char c) => Special.Contains(c, StringComparison.Ordinal);
 
     private static bool IsSpace(char c) => c is ' ' or '\t' or '\n' or '\r' or '\u3000';
 
@@ -346,7 +367,8 @@ public sealed class LuceneParser
     {
         SkipSpaces();
         int end = _at + word.Length;
-        if (string.CompareOrdinal(_clause, _at, word, 0, word.Length) != 0 || (end < _clause.Length && !EndsTerm(_clause[end])))
+        if (string.CompareOrdinal(_clause, _at, word, 0, word.Length) != 0
+            || (end < _clause.Length && !EndsTerm(_clause[end])))
         {
             return false;
         }
@@ -355,9 +377,12 @@ public sealed class LuceneParser
         return true;
     }
 
-    private static bool EndsTerm(char c) => IsSpace(c) || (Special.Contains(c, StringComparison.Ordinal) && c is not ('*' or '?' or '-' or '+' or '\\'));
+    private static bool EndsTerm(char c) =>
+        IsSpace(c) || (IsSpecial(c) && c is not ('*' or '?' or '-' or '+' or '\\'));
 
-    private QueryException Invalid(string what) => new(QueryFault.Invalid, $"The Lucene clause is wrong: {what}.", _position);
+    private QueryException Invalid(string what) =>
+        new(QueryFault.Invalid, $"The Lucene clause is wrong: {what}.", _position);
 
-    private QueryException TooCostly(string most) => new(QueryFault.TooCostly, $"A Lucene clause takes at most {most}.", _position);
+    private QueryException TooCostly(string most) =>
+        new(QueryFault.TooCostly, $"A Lucene clause takes at most {most}.", _position);
 }

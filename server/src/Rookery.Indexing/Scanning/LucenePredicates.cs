@@ -7,14 +7,16 @@ using Rookery.Indexing.Values;
 namespace Rookery.Indexing.Scanning;
 
 /// <summary>
-/// Makes a condition of a Lucene clause. It is asked of the document: each term of all values of its field. Where the field has words, terms are made as those were; else a term stands for a whole value: with
-/// <c>exact()</c>, of ids, and of fields of a static index that hold no words.
+/// Makes a condition of a Lucene clause. It is asked of the document: each term of all values of its field. Where the
+/// field has words, terms are made as those were; else a term stands for a whole value: with <c>exact()</c>, of ids, and
+/// of fields of a static index that hold no words.
 /// </summary>
 /// <param name="fields">Says where fields stand.</param>
 /// <param name="fullText">Makes conditions of words.</param>
 /// <param name="condition">The condition.</param>
 /// <param name="isExact">Whether letters count with their case.</param>
-internal sealed class LucenePredicates(FieldResolver fields, IFullTextConditions fullText, LuceneCondition condition, bool isExact)
+internal sealed class LucenePredicates(
+    FieldResolver fields, IFullTextConditions fullText, LuceneCondition condition, bool isExact)
 {
     /// <summary>The condition that a clause means.</summary>
     /// <exception cref="QueryException">It names a field that cannot be asked, or is too large.</exception>
@@ -32,7 +34,10 @@ internal sealed class LucenePredicates(FieldResolver fields, IFullTextConditions
 
     private Predicate? TryMakeBoolean(LuceneBoolean boolean)
     {
-        var made = boolean.Parts.Select(part => (part.Occur, Predicate: TryMake(part.Clause))).Where(static part => part.Predicate is not null).ToLookup(static part => part.Occur, static part => part.Predicate!);
+        var made = boolean.Parts
+            .Select(part => (part.Occur, Predicate: TryMake(part.Clause)))
+            .Where(static part => part.Predicate is not null)
+            .ToLookup(static part => part.Occur, static part => part.Predicate!);
         if (made.Count == 0)
         {
             return null;
@@ -64,9 +69,13 @@ internal sealed class LucenePredicates(FieldResolver fields, IFullTextConditions
         }
 
         // RavenDB's automatic indexes hold the field of the condition only; that of the prefix would be found nowhere.
+        int position = condition.Clause.Position;
         return fields is RowFields
-            ? new PathReference(new FieldPath([.. name.Split('.').Select(static step => new PathStep(step, false))], condition.Clause.Position))
-            : throw new QueryException(QueryFault.NotSupported, $"'{name}:' in a Lucene clause is not supported outside of static indexes: join several conditions.", condition.Clause.Position);
+            ? new PathReference(new FieldPath([.. name.Split('.').Select(static step => new PathStep(step, false))], position))
+            : throw new QueryException(
+                QueryFault.NotSupported,
+                $"'{name}:' in a Lucene clause is not supported outside of static indexes: join several conditions.",
+                position);
     }
 
     private Predicate? TryMakeLeaf(LuceneLeaf leaf, FieldReference field)
@@ -76,17 +85,28 @@ internal sealed class LucenePredicates(FieldResolver fields, IFullTextConditions
             return WholeValues(leaf, fields.Reader(field));
         }
 
-        return fullText.Words(leaf, field, fields.Reader(field), condition.Clause.Position) is { } words ? new FullTextPredicate(words) : null;
+        return fullText.Words(leaf, field, fields.Reader(field), condition.Clause.Position) is { } words
+            ? new FullTextPredicate(words)
+            : null;
     }
 
     private Predicate WholeValues(LuceneLeaf leaf, FieldReader reader) => leaf switch
     {
-        LucenePattern pattern => new TextPredicate(reader, new WildcardPattern(PatternOf(pattern.Text, TextOf)), isExact),
-        LuceneSimilar similar => new TextPredicate(reader, new SimilarPattern(new FuzzyText(TextOf(similar.Text), similar.Similarity, condition.Clause.Position)), isExact),
-        LuceneRange range => new KeyRange(KeyOf(range.Low), range.IsIncluded, KeyOf(range.High), range.IsIncluded) is { IsEmpty: false } keys ? new RangePredicate(reader, keys, isExact) : new ConstantPredicate(false),
+        LucenePattern pattern =>
+            new TextPredicate(reader, new WildcardPattern(PatternOf(pattern.Text, TextOf)), isExact),
+        LuceneSimilar similar => new TextPredicate(
+            reader,
+            new SimilarPattern(new FuzzyText(TextOf(similar.Text), similar.Similarity, condition.Clause.Position)),
+            isExact),
+        LuceneRange range => RangeOf(range) is { IsEmpty: false } keys
+            ? new RangePredicate(reader, keys, isExact)
+            : new ConstantPredicate(false),
         LuceneText text => new TermsPredicate(reader, new TermSet(ValuesOf(text.Text), isExact), isExact),
         _ => throw new NotSupportedException(leaf.GetType().Name),
     };
+
+    private KeyRange RangeOf(LuceneRange range) =>
+        new(KeyOf(range.Low), range.IsIncluded, KeyOf(range.High), range.IsIncluded);
 
     /// <summary>A pattern as bytes.</summary>
     /// <param name="pattern">With <see cref="LucenePattern"/>'s characters.</param>
@@ -125,7 +145,9 @@ internal sealed class LucenePredicates(FieldResolver fields, IFullTextConditions
     private static List<byte[]> ValuesOf(string text)
     {
         List<byte[]> values = [OperandValues.Quote(text)];
-        if (text is "true" or "false" || (double.TryParse(text, NumberStyles.AllowLeadingSign | NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out _) && IsJsonNumber(text)))
+        const NumberStyles Plain = NumberStyles.AllowLeadingSign | NumberStyles.AllowDecimalPoint;
+        if (text is "true" or "false"
+            || (double.TryParse(text, Plain, CultureInfo.InvariantCulture, out _) && IsJsonNumber(text)))
         {
             values.Add(Encoding.UTF8.GetBytes(text));
         }
@@ -136,7 +158,10 @@ internal sealed class LucenePredicates(FieldResolver fields, IFullTextConditions
     private static bool IsJsonNumber(string text)
     {
         var digits = text.AsSpan().TrimStart('-');
-        return text.Length - digits.Length <= 1 && char.IsAsciiDigit(digits[0]) && char.IsAsciiDigit(digits[^1]) && (digits is ['0'] or ['0', '.', ..] || digits[0] != '0');
+        return text.Length - digits.Length <= 1
+            && char.IsAsciiDigit(digits[0])
+            && char.IsAsciiDigit(digits[^1])
+            && (digits is ['0'] or ['0', '.', ..] || digits[0] != '0');
     }
 }
 

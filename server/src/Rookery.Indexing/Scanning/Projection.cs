@@ -31,7 +31,12 @@ internal sealed class Projection
         members =
         [
             .. items.Where(source.IsSelected).Select(item => new Member(
-                Quote(NameOf(item, names)), FieldOf(item, fields), ValueOf(item, operands), source.IsOfRow(item), source.IsLeftOut(item), source.IsNeeded(item) ? NameOf(item) : null)),
+                Quote(NameOf(item, names)),
+                FieldOf(item, fields),
+                ValueOf(item, operands),
+                source.IsOfRow(item),
+                source.IsLeftOut(item),
+                source.IsNeeded(item) ? NameOf(item) : null)),
         ];
     }
 
@@ -54,7 +59,10 @@ internal sealed class Projection
 
             if (member.Needed is { } needed && !member.Field!.IsIn(source))
             {
-                throw new QueryException(QueryFault.Invalid, $"'{needed}' does not stand in {(document.IsStored ? $"the document '{Encoding.UTF8.GetString(document.View.Id)}'" : "a row")}, and the request asks for an error then (ProjectionBehavior).");
+                string where = document.IsStored ? $"the document '{Encoding.UTF8.GetString(document.View.Id)}'" : "a row";
+                throw new QueryException(
+                    QueryFault.Invalid,
+                    $"'{needed}' does not stand in {where}, and the request asks for an error then (ProjectionBehavior).");
             }
 
             output.Write(isBehind ? ","u8 : ""u8);

@@ -8,7 +8,9 @@ namespace Rookery.Indexing.Scanning;
 internal sealed class ProjectionSource(FieldResolver fields, ProjectionBehavior behavior)
 {
     /// <summary>Whether a member is part of results at all.</summary>
-    /// <exception cref="QueryException">It has to come from an index that does not store it, or from a document where there is none.</exception>
+    /// <exception cref="QueryException">
+    /// It has to come from an index that does not store it, or from a document where there is none.
+    /// </exception>
     public bool IsSelected(SelectedField item)
     {
         if (!IsOfField(item) || behavior == ProjectionBehavior.Default)
@@ -19,7 +21,10 @@ internal sealed class ProjectionSource(FieldResolver fields, ProjectionBehavior 
         bool isOfRow = fields is GroupFields or SelectedFields { Rows.IsReduced: true };
         if (isOfRow && behavior is ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow)
         {
-            throw new QueryException(QueryFault.NotSupported, $"'ProjectionBehavior' {behavior} is not supported of groups and reduced rows: no one document stands behind them.", item.Position);
+            throw new QueryException(
+                QueryFault.NotSupported,
+                $"'ProjectionBehavior' {behavior} is not supported of groups and reduced rows: no one document stands behind them.",
+                item.Position);
         }
 
         if (isOfRow || behavior is ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow || (fields is SelectedFields && IsOfRow(item)))

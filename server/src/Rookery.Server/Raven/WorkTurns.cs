@@ -2,7 +2,9 @@ using Microsoft.AspNetCore.Http;
 
 namespace Rookery.Server.Raven;
 
-/// <summary>Lets a long answer go on in turns with what else the node does, until its client leaves or the node stops. Not thread-safe.</summary>
+/// <summary>
+/// Lets a long answer go on in turns with what else the node does, until its client leaves or the node stops. Not thread-safe.
+/// </summary>
 /// <param name="context">The server.</param>
 /// <param name="http">The request.</param>
 internal sealed class WorkTurns(ServerContext context, HttpContext http)
@@ -18,7 +20,8 @@ internal sealed class WorkTurns(ServerContext context, HttpContext http)
 
     /// <summary>Called before each piece of work: lets others work when the turn is over.</summary>
     /// <exception cref="OperationCanceledException">The client left, or the node stops.</exception>
-    public ValueTask TakeAsync() => context.Time.GetElapsedTime(_begun) <= Turn ? ValueTask.CompletedTask : LetOthersAsync();
+    public ValueTask TakeAsync() =>
+        context.Time.GetElapsedTime(_begun) <= Turn ? ValueTask.CompletedTask : LetOthersAsync();
 
     /// <summary>Called for each document that is passed over without a piece of work.</summary>
     /// <exception cref="OperationCanceledException">The client left, or the node stops.</exception>

@@ -7,8 +7,8 @@ using Rookery.Documents.Json;
 namespace Rookery.Server.Raven.Documents;
 
 /// <summary>
-/// Collects the ids that documents refer to, by RavenDB's include paths: <c>friend</c>, <c>a.b</c>, <c>lines[].product</c>. Each id is given once, in the order met. All paths are
-/// followed in one pass over a document.
+/// Collects the ids that documents refer to, by RavenDB's include paths: <c>friend</c>, <c>a.b</c>,
+/// <c>lines[].product</c>. Each id is given once, in the order met. All paths are followed in one pass over a document.
 /// </summary>
 internal sealed class IncludePaths : IDisposable
 {
@@ -35,7 +35,8 @@ internal sealed class IncludePaths : IDisposable
         _memory = memory;
         if (paths.Count > MostPaths)
         {
-            throw RefusedException.BadRequest($"A request takes at most {MostPaths} include paths; this one has {paths.Count}.");
+            throw RefusedException.BadRequest(
+                $"A request takes at most {MostPaths} include paths; this one has {paths.Count}.");
         }
 
         foreach (string path in paths)
@@ -120,7 +121,9 @@ internal sealed class IncludePaths : IDisposable
         step.IsEnd = true;
     }
 
-    /// <summary>Follows the paths that have come to the value that the reader stands on, and leaves the reader on that value's last token.</summary>
+    /// <summary>
+    /// Follows the paths that have come to the value that the reader stands on, and leaves the reader on that value's last token.
+    /// </summary>
     /// <param name="reader">Stands on the value's first token.</param>
     /// <param name="from">The first of <see cref="_places"/> at which those paths are; none stands behind them.</param>
     private void Follow(ref Utf8JsonReader reader, int from)
@@ -217,7 +220,9 @@ internal sealed class IncludePaths : IDisposable
 
     private void Add(ref Utf8JsonReader reader)
     {
-        if (reader.ValueSpan.Length > 6 * MostIdBytes || reader.GetString() is not { Length: > 0 } id || Encoding.UTF8.GetByteCount(id) > MostIdBytes)
+        if (reader.ValueSpan.Length > 6 * MostIdBytes
+            || reader.GetString() is not { Length: > 0 } id
+            || Encoding.UTF8.GetByteCount(id) > MostIdBytes)
         {
             return;
         }
@@ -231,7 +236,9 @@ internal sealed class IncludePaths : IDisposable
         long bytes = BytesPerId + ((long)sizeof(char) * 2 * id.Length);
         if (!_memory.TryReserve(bytes))
         {
-            throw RefusedException.InvalidQuery($"The {Ids.Count} documents and more that the results refer to need more memory than the {_memory.LimitBytes >> 20} MiB there are for queries: ask for fewer results at once, or for less to include.");
+            throw RefusedException.InvalidQuery(
+                $"The {Ids.Count} documents and more that the results refer to need more memory than the "
+                + $"{_memory.LimitBytes >> 20} MiB there are for queries: ask for fewer results at once, or for less to include.");
         }
 
         _heldBytes += bytes;
