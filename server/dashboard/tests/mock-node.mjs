@@ -1,5 +1,5 @@
 // Plays a node of a cluster of three by the dashboard's contract, with moving figures and no cluster behind them, so that pages can be looked at.
-//   node server/dashboard/tests/mock-node.mjs [--port 8090] [--scenario well|one-dead|no-quorum|hot|alone] [--sign-in] [--kiosk]
+//   node server/dashboard/tests/mock-node.mjs [--port 8090] [--scenario well|one-dead|no-quorum|hot|full|alone] [--sign-in] [--kiosk]
 // With --sign-in it wants the token rookery_test; with --kiosk who asks may see figures only. POST /mock/scenario?name=one-dead changes the scenario, POST /mock/silence?seconds=20 breaks the stream.
 import { existsSync, readFileSync } from "node:fs"
 import { createServer } from "node:http"
@@ -14,7 +14,7 @@ const option = (name, fallback) => {
   return at < 0 ? fallback : process.argv[at + 1]
 }
 const port = Number(option("port", 8090))
-const scenarios = ["well", "one-dead", "no-quorum", "hot", "alone"]
+const scenarios = ["well", "one-dead", "no-quorum", "hot", "full", "alone"]
 let scenario = option("scenario", "well")
 if (!scenarios.includes(scenario)) throw new Error(`--scenario must be one of ${scenarios.join(", ")}, not '${scenario}'.`)
 const needsSignIn = process.argv.includes("--sign-in")

@@ -108,6 +108,19 @@ test("Without a leader the page says so, and goes on", async () => {
   await page.close()
 })
 
+test("While all cards are full no dot is green, there is no room, and no node may be unplugged", async () => {
+  await change(open, "full")
+  const page = await show(open, "#/")
+  await page.getByText("Nothing new can be written: all 3 cards are full.").waitFor()
+  assert.equal(await page.locator(".state-dot.full").count(), 3)
+  const colours = await page.locator(".state-dot").evaluateAll(dots => dots.map(dot => getComputedStyle(dot).backgroundColor))
+  const bad = await page.evaluate(() => { const probe = document.body.appendChild(document.createElement("i")); probe.style.background = "var(--bad)"; return getComputedStyle(probe).backgroundColor })
+  assert.deepEqual(colours, [bad, bad, bad])
+  assert.equal(await page.getByText("none: 13.0 GiB below its reserve").count(), 3)
+  assert.equal(await page.locator(".unplug strong.bad").count(), 3)
+  await page.close()
+})
+
 test("A stream that fell silent greys what is shown, says as of when, and comes back", async () => {
   await change(open, "well")
   const page = await show(open, "#/")

@@ -89,6 +89,7 @@ export const alertsPage = () => ({ Alerts: alertList })
 const firing = {
   well: [],
   alone: [],
+  full: [],
   "one-dead": [
     ["member_down", "C", 1320],
     ["quorum_margin_zero", "C", 1320],
@@ -123,13 +124,20 @@ export function alertsOf(scenario) {
 
 const health = {
   well: ["ok", "All 3 nodes are well; any one of them may fail."],
+  full: [
+    "error",
+    "Nothing new can be written: all 3 cards are full. Documents can be read and deleted; free some space, or give them larger cards.",
+  ],
   alone: ["ok", "This node is well. It is alone: what is on its card is nowhere else but in your backups."],
   "one-dead": ["warning", "pi-3 has been off for 23 minutes. The other two go on, and neither of them may fail."],
   "no-quorum": ["error", "Two of three nodes are off: nothing is written until one of them is back."],
   hot: ["warning", "All 3 nodes serve, but pi-2 is throttled at 81 °C: it waits to cool down."],
 }
 
+const fullAnswer = "No. Nothing new can be written now, and each node that is off makes it worse. Free some space first."
+
 const unplug = {
+  full: [fullAnswer, fullAnswer],
   well: ["Yes. pi-2 leads next; after that no other may fail.", "Yes. pi-1 goes on leading; after that no other may fail."],
   hot: ["Yes. pi-3 leads next; after that no other may fail.", "Yes. pi-1 goes on leading; after that no other may fail."],
   "one-dead": ["No. pi-3 is off already: without pi-1 nothing is written.", "No. pi-3 is off already: without pi-2 nothing is written."],
@@ -168,7 +176,7 @@ export function stateAt(scenario, at) {
         SeenSeconds: dead === null ? round(0.2 + 0.3 * n, 1) : round(at - dead, 1),
         LagEntries: dead === null ? (n === 0 ? 0 : Math.floor((at * 7 * n) % 3)) : isLed ? Math.round((at - dead) * 46) : null,
         SyncP99Milliseconds: dead === null ? sample.SyncP99Milliseconds : null,
-        SpareBytes: dead === null ? spare : null,
+        SpareBytes: dead === null ? (scenario === "full" ? -13 * 2 ** 30 : spare) : null,
         LimitsCapacity: node.Tag === "B" && isLed && !isAlone,
         Unplug: {
           MayI: ["well", "hot"].includes(scenario) || dead !== null,
