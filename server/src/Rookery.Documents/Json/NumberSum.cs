@@ -10,6 +10,9 @@ namespace Rookery.Documents.Json;
 /// </summary>
 public struct NumberSum
 {
+    /// <summary>Bytes that <see cref="Write"/> and <see cref="WriteAverage"/> need.</summary>
+    public const int MostBytes = 64;
+
     private const int FractionDigits = 18;
     private const int WholeDigits = 19;
     private const long FractionUnits = 1_000_000_000_000_000_000;
@@ -66,7 +69,7 @@ public struct NumberSum
     }
 
     /// <summary>The sum, as a JSON number; 0 without numbers.</summary>
-    /// <param name="destination">At least 64 bytes.</param>
+    /// <param name="destination">At least <see cref="MostBytes"/> bytes.</param>
     /// <returns>Bytes written.</returns>
     public readonly int Write(Span<byte> destination)
     {
@@ -93,7 +96,7 @@ public struct NumberSum
     }
 
     /// <summary>The average, as a JSON number; null without numbers.</summary>
-    /// <param name="destination">At least 64 bytes.</param>
+    /// <param name="destination">At least <see cref="MostBytes"/> bytes.</param>
     /// <returns>Bytes written.</returns>
     public readonly int WriteAverage(Span<byte> destination)
     {

@@ -53,7 +53,9 @@ public sealed partial class ScriptInterpreter
 
         if (first.IsNothing || second.IsNothing)
         {
-            return ScriptValue.Null;
+            return first.IsNothing || function is not (ScriptFunction.DividedBy or ScriptFunction.Modulo)
+                ? ScriptValue.Null
+                : throw new ScriptFailure("the script divides by what is missing or null");
         }
 
         if (first.IsNumber && second.IsNumber)

@@ -1,5 +1,7 @@
+using System.Globalization;
 using System.Runtime.InteropServices;
 using Rookery.Disk;
+using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Scripting;
 
@@ -102,7 +104,7 @@ public sealed partial class ScriptInterpreter
         for (int index = 0; index < count; index++)
         {
             var element = heap.Element(sequence, index);
-            if (!element.IsNothing && (extreme.IsNothing || (CompareInOrder(element, extreme) < 0) == (function == ScriptFunction.Least)))
+            if (!element.IsNothing && (extreme.IsNothing || IsBefore(element, extreme, isLeast: function == ScriptFunction.Least)))
             {
                 extreme = element;
             }
@@ -111,29 +113,93 @@ public sealed partial class ScriptInterpreter
         return extreme;
     }
 
-    /// <summary>The sum of the numbers, in the widest of their types; their average is no whole number.</summary>
+    /// <summary>Whether a value comes before the one that was the least or greatest so far. Of equal numbers that documents write differently the one whose bytes are less, so that their order does not count.</summary>
+    private bool IsBefore(ScriptValue value, ScriptValue extreme, bool isLeast)
+    {
+        int order = CompareInOrder(value, extreme);
+        return order != 0 ? (order < 0) == isLeast
+            : value.Kind == ValueKind.StoredNumber && extreme.Kind == ValueKind.StoredNumber && heap.Span(value).SequenceCompareTo(heap.Span(extreme)) < 0;
+    }
+
+    /// <summary>
+    /// The sum of the numbers, in the widest of their types; their average is no whole number. As in RavenDB numbers of documents are added as decimals, exactly, so that their order does not count; those that are
+    /// doubles by a cast or a computation are added as doubles.
+    /// </summary>
     private ScriptValue Sum(ScriptValue sequence, int count, bool isAverage)
+    {
+        bool hasFraction = false, isTyped = false, isStored = true;
+        for (int index = 0; index < count; index++)
+        {
+            var element = heap.Element(sequence, index);
+            if (!element.IsNothing)
+            {
+                hasFraction |= Required(element, "Sum").Type == CSharpNumberType.Real;
+                isTyped |= element.Kind is ValueKind.Decimal or ValueKind.Real;
+                isStored &= element.Kind == ValueKind.StoredNumber;
+            }
+        }
+
+        if (hasFraction && !isTyped)
+        {
+            return SumExactly(sequence, count, isAverage);
+        }
+
+        try
+        {
+            return SumByType(sequence, count, isAverage);
+        }
+        catch (OverflowException) when (isStored)
+        {
+            return SumExactly(sequence, count, isAverage);
+        }
+    }
+
+    private ScriptValue SumByType(ScriptValue sequence, int count, bool isAverage)
     {
         var sum = new CSharpNumber(0L);
         int numbers = 0;
         for (int index = 0; index < count; index++)
         {
             var element = heap.Element(sequence, index);
-            if (element.IsNothing)
+            if (!element.IsNothing)
             {
-                continue;
+                numbers++;
+                var number = NumeralOf(element);
+                sum = sum.Type == CSharpNumberType.Whole && number.Type == CSharpNumberType.Whole ? new CSharpNumber(checked(sum.Whole + number.Whole))
+                    : CSharpNumber.Calculate(ScriptFunction.Plus, sum, sum.Type == CSharpNumberType.Decimal ? new CSharpNumber(DecimalOf(element)) : number);
             }
-
-            numbers++;
-            var number = Required(element, "Sum");
-            sum = sum.Type == CSharpNumberType.Whole && number.Type == CSharpNumberType.Whole ? new CSharpNumber(checked(sum.Whole + number.Whole))
-                : CSharpNumber.Calculate(ScriptFunction.Plus, sum, sum.Type == CSharpNumberType.Decimal ? new CSharpNumber(DecimalOf(element)) : number);
         }
 
         return !isAverage ? Value(sum)
             : numbers == 0 ? ScriptValue.Null
             : sum.Type == CSharpNumberType.Decimal ? Value(new CSharpNumber(sum.Decimal / numbers))
             : ScriptValue.OfReal(sum.Real / numbers);
+    }
+
+    private ScriptValue SumExactly(ScriptValue sequence, int count, bool isAverage)
+    {
+        var sum = default(NumberSum);
+        Span<byte> digits = stackalloc byte[NumberSum.MostBytes];
+        for (int index = 0; index < count; index++)
+        {
+            var element = heap.Element(sequence, index);
+            if (element.Kind == ValueKind.StoredNumber)
+            {
+                heap.SpendOnDigits(element.Length);
+                sum.Add(heap.Span(element));
+            }
+            else if (!element.IsNothing)
+            {
+                NumeralOf(element).Whole.TryFormat(digits, out int length, default, CultureInfo.InvariantCulture);
+                sum.Add(digits[..length]);
+            }
+        }
+
+        int written = isAverage ? sum.WriteAverage(digits) : sum.Write(digits);
+        int start = heap.Length;
+        heap.Add(digits[..written]);
+        heap.Add(digits[..written].IndexOfAny(".eE"u8) < 0 ? ".0"u8 : default);
+        return ScriptValue.InHeap(ValueKind.StoredNumber, start, heap.Length - start);
     }
 
     private ScriptValue Picked(ScriptFunction function, ScriptValue sequence, int count)

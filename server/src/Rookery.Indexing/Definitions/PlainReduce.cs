@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Text;
 using Rookery.Documents.Json;
-using Rookery.Documents.Scripting;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Segments;
 
@@ -13,11 +12,14 @@ namespace Rookery.Indexing.Definitions;
 /// </summary>
 internal sealed class PlainReduce
 {
-    /// <summary>Sums at most: they lie on the stack.</summary>
+    /// <summary>Sums at most.</summary>
     public const int MostSums = PlainRow.MostNames;
 
     // Of a key that is an object, and of a reduced row: a row of an index is smaller. What is larger is left to the machine, which is bounded.
     private const int MostBytes = 64 << 10;
+
+    [ThreadStatic]
+    private static PlainSum[]? room;
 
     private readonly NamedMembers _keyNames;
     private readonly PlainValue? _key;
@@ -74,8 +76,7 @@ internal sealed class PlainReduce
     /// <returns>False where only the machine knows; nothing is written then.</returns>
     public bool TryReduce(in ReduceRows rows, ReadOnlySpan<byte> key, IBufferWriter<byte> reduced)
     {
-        Span<PlainSum> room = stackalloc PlainSum[MostSums];
-        var sums = room[.._summed.Count];
+        var sums = (room ??= new PlainSum[MostSums]).AsSpan(0, _summed.Count);
         sums.Clear();
         for (int i = 0; i < rows.Count; i++)
         {

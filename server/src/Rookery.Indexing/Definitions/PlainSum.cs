@@ -1,17 +1,21 @@
 using System.Buffers.Text;
 using System.Globalization;
+using Rookery.Documents.Json;
 using Rookery.Documents.Scripting;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>A sum of numbers, added one after the other as the machine adds them: those of JavaScript as doubles, those of C# as whole numbers up to the first double.</summary>
+/// <summary>A sum of numbers of rows, as the machine adds them: those of JavaScript as doubles, one after the other; those of C# exactly, and as whole numbers as long as all are.</summary>
 internal struct PlainSum
 {
     /// <summary>Bytes that it takes at most.</summary>
-    public const int MostBytes = NumberText.MostBytes + 2;
+    public const int MostBytes = NumberSum.MostBytes + 2;
+
+    private const int MostDigits = 20;
 
     private double _sum;
     private long _whole;
+    private NumberSum _exact;
     private bool _isReal;
 
     /// <summary>Whether JSON has it.</summary>
@@ -28,7 +32,7 @@ internal struct PlainSum
     /// <summary>Adds a number of C#; false where the value is none, or the sum is larger than a long.</summary>
     public bool TryAddAsCSharp(ReadOnlySpan<byte> json)
     {
-        if (!_isReal && Utf8Parser.TryParse(json, out long whole, out int read) && read == json.Length && read > 0)
+        if (Utf8Parser.TryParse(json, out long whole, out int read) && read == json.Length && read > 0)
         {
             long sum = unchecked(_whole + whole);
             bool fits = ((_whole ^ sum) & (whole ^ sum)) >= 0;
@@ -36,12 +40,12 @@ internal struct PlainSum
             return fits;
         }
 
-        if (!PlainNumber.TryParse(json, out double number))
+        if (json.IsEmpty || (json[0] != (byte)'-' && !char.IsAsciiDigit((char)json[0])))
         {
             return false;
         }
 
-        _sum = (_isReal ? _sum : _whole) + number;
+        _exact.Add(json);
         _isReal = true;
         return true;
     }
@@ -49,14 +53,23 @@ internal struct PlainSum
     /// <summary>Writes it as the machine writes it; returns its bytes.</summary>
     public readonly int Write(Span<byte> destination, bool isCSharp)
     {
-        if (isCSharp && !_isReal)
+        if (!isCSharp)
+        {
+            return NumberText.Format(_sum, destination);
+        }
+
+        if (!_isReal)
         {
             _whole.TryFormat(destination, out int digits, default, CultureInfo.InvariantCulture);
             return digits;
         }
 
-        int length = NumberText.Format(_sum, destination);
-        if (isCSharp && destination[..length].IndexOfAny((byte)'.', (byte)'e') < 0)
+        Span<byte> whole = stackalloc byte[MostDigits];
+        _whole.TryFormat(whole, out int wholeLength, default, CultureInfo.InvariantCulture);
+        var exact = _exact;
+        exact.Add(whole[..wholeLength]);
+        int length = exact.Write(destination);
+        if (destination[..length].IndexOfAny(".eE"u8) < 0)
         {
             ".0"u8.CopyTo(destination[length..]);
             length += 2;

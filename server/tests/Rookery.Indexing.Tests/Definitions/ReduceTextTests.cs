@@ -17,6 +17,29 @@ public sealed class ReduceTextTests
         reduced,
         DefinitionExample.Reduce(text, """{"name":"a","count":1,"total":1.5}""", """{"name":"B","count":1,"total":9}""", """{"name":"a","count":3,"total":3}""", """{"name":null,"count":1,"total":0}"""));
 
+    /// <summary>As 'group by' adds them, and as RavenDB does, which casts to decimals where the text casts to nothing.</summary>
+    [Theory]
+    [InlineData("g.Sum(x => x.v)", "0.1 0.1 0.1", "0.3")]
+    [InlineData("g.Sum(x => (decimal)x.v)", "0.1 0.1 0.1", "0.3")]
+    [InlineData("g.Select(x => x.v).Sum()", "0.1 0.2", "0.3")]
+    [InlineData("Enumerable.Sum(g, x => x.v)", "1.5 1.5", "3.0")]
+    [InlineData("g.Sum(x => (double)x.v)", "0.1 0.1 0.1", "0.30000000000000004")]
+    [InlineData("g.Sum(x => x.v)", "9007199254740993 9007199254740993 1", "18014398509481987")]
+    [InlineData("g.Sum(x => (long)x.v)", "9007199254740993 9007199254740993 1.9", "18014398509481987")]
+    [InlineData("g.Sum(x => x.v)", "9223372036854775807 9223372036854775807", "18446744073709551614.0")]
+    [InlineData("g.Sum(x => x.v)", "9007199254740993 0.5", "9007199254740993.5")]
+    [InlineData("g.Sum(x => x.v)", "1 null 2.25", "3.25")]
+    [InlineData("g.Sum(x => (decimal)x.v) / 4", "10 0.1", "2.525")]
+    [InlineData("g.Sum(x => x.v)", "1e300 1e300", "2E+300")]
+    [InlineData("g.Max(x => x.v)", "9007199254740993 9007199254740992", "9007199254740993")]
+    [InlineData("g.Min(x => x.v)", "1 1.0 1e0", "1")]
+    [InlineData("g.Min(x => x.v)", "1e0 1.0 1", "1")]
+    [InlineData("g.Max(x => (decimal)x.v)", "0.1 0.3 0.2", "0.3")]
+    [InlineData("g.Sum(x => x.list.Average())", "[0.1,0.2]", "0.15")]
+    public void Numbers_are_added_and_compared_exactly(string aggregate, string values, string result) => Assert.Equal(
+        $"{{\"k\":1,\"v\":{result}}}",
+        DefinitionExample.Reduce($"from r in results group r by r.k into g select new {{ k = g.Key, v = {aggregate} }}", [.. values.Split(' ').Select(static value => $$"""{"k":1,"v":{{value}},"list":{{value}}}""")]));
+
     /// <summary>Clients write <c>let</c> as an object that holds the group.</summary>
     [Theory]
     [InlineData("results.GroupBy(r => r.name).Select(g => new { g = g, n = g.Sum(x => x.count) }).Select(t => new { name = t.g.Key, count = t.n, total = t.g.Sum(x => x.total) })")]

@@ -354,6 +354,57 @@ public sealed class StaticIndexTests
         }
     }
 
+    [Theory]
+    [InlineData("x.n")]
+    [InlineData("(decimal)x.n")]
+    public void A_sum_of_many_pages_is_the_same_whatever_the_order(string summand)
+    {
+        foreach (int first in (int[])[0, 1])
+        {
+            using var node = IndexedNode.New();
+            Define(node, $$"""{"Maps":["from u in docs.Users select new { u.n, m = u.n }"],"Reduce":"from r in results group r by 1 into g select new { n = g.Sum(x => {{summand}}), m = g.Max(x => x.m) }"}""", "a");
+            foreach (int i in Enumerable.Range(0, 300).OrderBy(i => first == 0 ? i : -i))
+            {
+                node.Put($"users/{i}", $"\"n\":{(i % 3 == 0 ? "0.1" : i % 3 == 1 ? "9007199254740993" : "3e-1")}");
+            }
+
+            node.SettleAll();
+            Assert.Equal(["""{"n":900719925474099340.0,"m":9007199254740993}"""], Rows(node, "a"));
+        }
+    }
+
+    [Theory]
+    [InlineData("Sum")]
+    [InlineData("Max")]
+    [InlineData("Distinct")]
+    public void A_number_that_is_no_decimal_beside_one_that_is_fails_its_document_alone(string method)
+    {
+        using var node = IndexedNode.New();
+        Define(node, $$"""{"Maps":["from u in docs.Users select new { n = u.n.Select(x => x > 1 ? x : (decimal)x).{{method}}() }"]}""", "a");
+        node.Put("users/1", "\"n\":[0.5,1e300]");
+        node.Put("users/2", "\"n\":[0.5]");
+        node.SettleAll();
+        Assert.Equal("users/1", Assert.Single(node.Host.ReadErrors(node.Database(), "a")).DocumentId);
+        Assert.False(node.Status("a").IsStale);
+    }
+
+    [Fact]
+    public void A_division_by_zero_or_by_what_is_missing_is_an_error_of_the_document()
+    {
+        using var node = IndexedNode.New();
+        Define(node, """{"Maps":["from u in docs.Users let x = 0 select new { q = u.none / x, n = 5 / u.age, r = 7 % u.age }"],"Fields":{"__all_fields":{"Storage":"Yes"}}}""", "a");
+        node.Put("users/1", "\"age\":2");
+        node.Put("users/2", "\"age\":0");
+        node.Put("users/3", "\"name\":\"a\"");
+        node.Put("users/4", "\"age\":null");
+        node.Put("users/5", "\"age\":0.0");
+        node.SettleAll();
+        Assert.Equal(["""{"q":null,"n":2,"r":1}"""], Rows(node, "a"));
+        Assert.Equal(["users/2", "users/3", "users/4", "users/5"], node.Host.ReadErrors(node.Database(), "a").Select(static error => error.DocumentId));
+        Assert.All(node.Host.ReadErrors(node.Database(), "a").Take(3), static error => Assert.Contains("divides by", error.Message, StringComparison.Ordinal));
+        Assert.Contains("Infinity", node.Host.ReadErrors(node.Database(), "a")[3].Message, StringComparison.Ordinal);
+    }
+
     /// <summary>What it holds follows other rules: reduce keys were written as in the document that came first.</summary>
     [Fact]
     public void An_index_whose_contents_are_of_an_older_version_is_built_again()
