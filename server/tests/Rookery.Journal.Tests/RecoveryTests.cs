@@ -132,7 +132,6 @@ public sealed class RecoveryTests
     [InlineData(true, false)]
     public void The_newest_segment_that_is_gone_is_damage_and_not_a_torn_tail(bool hasPeers, bool cutToNothing)
     {
-        var disk = new SimulatedDisk("/data");
         for (int start = 0; start < 2; start++)
         {
             using var journal = Open(disk);
@@ -153,7 +152,6 @@ public sealed class RecoveryTests
     [Fact]
     public void A_journal_that_was_begun_and_has_no_segment_is_not_begun_anew()
     {
-        var disk = new SimulatedDisk("/data");
         var damaged = Assert.Throws<JournalDamagedException>(() => NodeJournal.Open(disk, Options, new JournalKnowledge(0, 0, HasPeers: false) { WasBegun = true }, new CountingRecorder()));
         Assert.Contains("the manifest holds nothing yet", damaged.Message, StringComparison.Ordinal);
     }

@@ -223,7 +223,7 @@ internal sealed partial class LinqParser(string text, int offset = 0)
             ? throw ReduceResult.CountRefusal(method.Text, method.Position)
             : LinqMethods.ToCall(target, method, arguments);
 
-    private Expression ParseElement(Expression target)
+    private InvokeExpression ParseElement(Expression target)
     {
         int at = cursor.Expect("[").Position;
         target = shapes.ToSequence(target);

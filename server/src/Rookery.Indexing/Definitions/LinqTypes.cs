@@ -6,6 +6,9 @@ namespace Rookery.Indexing.Definitions;
 [Flags]
 internal enum LinqKinds
 {
+    /// <summary>Nothing.</summary>
+    None = 0,
+
     /// <summary>A bool.</summary>
     Boolean = 1,
 
@@ -107,7 +110,7 @@ internal sealed class LinqTypes
             || (type.Kinds.HasFlag(LinqKinds.Span) && IsIn(Spans, name.Text))
             || (type.Kinds.HasFlag(LinqKinds.Text) && name.Text is "Length")
             || (type.Kinds.HasFlag(LinqKinds.Sequence) && name.Text is "Length" or "Count")
-            || (name.Text is "Value" or "HasValue" && (type.Kinds & (LinqKinds.Boolean | LinqKinds.Number | LinqKinds.Date | LinqKinds.Span)) != 0);
+            || (name.Text is "Value" or "HasValue" && (type.Kinds & (LinqKinds.Boolean | LinqKinds.Number | LinqKinds.Date | LinqKinds.Span)) != LinqKinds.None);
         if (!isKnown)
         {
             throw TokenCursor.NotSupported($"the member '{name.Text}' of {NameOf(type)}", name.Position);
@@ -119,7 +122,7 @@ internal sealed class LinqTypes
     public void RequireMethod(Expression target, Token name)
     {
         var type = Of(target);
-        if ((type.Kinds & LinqMethods.KindsWith(name.Text)) == 0)
+        if ((type.Kinds & LinqMethods.KindsWith(name.Text)) == LinqKinds.None)
         {
             throw TokenCursor.NotSupported($"the method '{name.Text}' of {NameOf(type)}", name.Position);
         }
