@@ -16,6 +16,9 @@ internal static partial class LibC
     internal const int CloseOnExec = 0x80000;
     internal const int NoAccessTime = 0x40000;
 
+    // Nothing waits for who writes into a pipe; files know no difference.
+    internal const int NonBlocking = 0x800;
+
     internal const int SeekEnd = 2;
 
     internal const int LockExclusive = 2;

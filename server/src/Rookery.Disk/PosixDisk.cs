@@ -38,11 +38,11 @@ public sealed class PosixDisk : IDisk
     {
         try
         {
-            return new PosixFile(OpenDescriptor("open", path, LibC.ReadOnly | LibC.NoAccessTime), path);
+            return new PosixFile(OpenDescriptor("open", path, LibC.ReadOnly | LibC.NonBlocking | LibC.NoAccessTime), path);
         }
         catch (DiskException refused) when (refused.Error == Errno.NotPermitted)
         {
-            return new PosixFile(OpenDescriptor("open", path, LibC.ReadOnly), path);    // another user's file, such as a backup's
+            return new PosixFile(OpenDescriptor("open", path, LibC.ReadOnly | LibC.NonBlocking), path);    // another user's file, such as a backup's
         }
     }
 

@@ -29,6 +29,19 @@ public sealed class PosixDiskTests : DiskContractTests, IDisposable
         Assert.Equal("unknown", disk.DeviceOf("/proc/self"));
     }
 
+    /// <summary>In a directory that is a stranger's, such as that of a backup, anything may lie under the name of a file.</summary>
+    [Fact]
+    public void A_pipe_where_a_file_is_read_is_refused_and_not_waited_for()
+    {
+        using (var made = System.Diagnostics.Process.Start("mkfifo", [directory["pipe"]]))
+        {
+            made.WaitForExit();
+        }
+
+        using var pipe = disk.Open(directory["pipe"], DiskOpen.Read);
+        Assert.Throws<DiskException>(() => pipe.Length);
+    }
+
     [Fact]
     [UnsupportedOSPlatform("windows")]
     public void What_it_makes_is_for_its_owner_alone()

@@ -19,6 +19,7 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
     public const string FileName = "backup.manifest";
 
     private const int FormatVersion = 1;
+    private const int MostBytes = 16 << 20;
     private const string FirstKey = "rookery backup format ";
     private const string DatabaseKey = "database ";
     private const string FileKey = "file ";
@@ -28,7 +29,12 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
     public IEnumerable<string> Databases => Heading.Where(line => line.StartsWith(DatabaseKey, StringComparison.Ordinal)).Select(line => line[DatabaseKey.Length..]);
 
     /// <summary>Bytes of all files.</summary>
-    public long TotalBytes => Files.Sum(file => file.Bytes);
+    public long TotalBytes => Files.Aggregate(0L, static (all, file) => Math.Min(long.MaxValue - file.Bytes, all) + file.Bytes);
+
+    /// <summary>Whether a file of a backup may be called so. Names come from a connection or a directory, and must not lead out of it.</summary>
+    public static bool IsName(string name) =>
+        name.Split('/') is ([BackupFrames.FileName] or [NodeBackup.StorageFolder, _]) and [.., var last]
+        && !last.StartsWith('.') && last.Length > 0 && last.All(static letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '.');
 
     /// <summary>The lines before the files.</summary>
     public static string HeadingOf(string nodeId, string clusterId, DateTimeOffset taken, long throughIndex, long throughEtag, IEnumerable<string> databases)
@@ -88,6 +94,11 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
         byte[] bytes;
         using (var file = disk.Open(path, DiskOpen.Read))
         {
+            if (file.Length > MostBytes)
+            {
+                throw new BackupException($"{path} has more than {MostBytes >> 20} MiB, which no manifest has. Use another backup.");
+            }
+
             bytes = new byte[file.Length];
             file.Read(bytes, 0);
         }
@@ -111,15 +122,16 @@ internal sealed record BackupManifest(IReadOnlyList<string> Heading, IReadOnlyLi
             throw new BackupException($"The backup says \"{lines[0]}\", and this version of Rookery reads format {FormatVersion}. Restore with the version that took it.");
         }
 
-        return new BackupManifest(
-            [.. lines.Where(line => !line.StartsWith(FileKey, StringComparison.Ordinal))],
-            [.. lines.Where(line => line.StartsWith(FileKey, StringComparison.Ordinal)).Select(ParseFile)]);
+        BackupFile?[] files = [.. lines.Where(line => line.StartsWith(FileKey, StringComparison.Ordinal)).Select(ParseFile)];
+        return Array.Exists(files, static file => file is null) ? null
+            : new BackupManifest([.. lines.Where(line => !line.StartsWith(FileKey, StringComparison.Ordinal))], files!);
     }
 
-    private static BackupFile ParseFile(string line)
-    {
-        string[] fields = line.Split(' ', 4);
-        return new BackupFile(
-            fields[3], long.Parse(fields[2], CultureInfo.InvariantCulture), uint.Parse(fields[1], NumberStyles.HexNumber, CultureInfo.InvariantCulture));
-    }
+    /// <summary>Null for a line that no backup has: whoever can compute a checksum can write one.</summary>
+    private static BackupFile? ParseFile(string line) =>
+        line.Split(' ', 4) is [_, var checksum, var bytes, var name] && IsName(name)
+        && uint.TryParse(checksum, NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out uint parsed)
+        && long.TryParse(bytes, NumberStyles.None, CultureInfo.InvariantCulture, out long length)
+            ? new BackupFile(name, length, parsed)
+            : null;
 }

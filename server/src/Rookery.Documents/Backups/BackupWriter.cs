@@ -113,9 +113,7 @@ public sealed class BackupWriter : IDisposable
 
     private void BeginFile(string name)
     {
-        // Names come from a connection: they must not lead out of the directory.
-        string[] parts = name.Split('/');
-        if (parts is not ([BackupFrames.FileName] or [NodeBackup.StorageFolder, _]) || !parts[^1].All(letter => char.IsAsciiLetterOrDigit(letter) || letter is '-' or '.') || parts[^1].StartsWith('.'))
+        if (!BackupManifest.IsName(name))
         {
             throw new BackupException($"The node sent a file named \"{name}\", which no backup has. Use the `rookery` of the node's version.");
         }

@@ -51,14 +51,20 @@ internal static class DurableFiles
         }
     }
 
-    /// <summary>Reads a file from its beginning in pieces of up to 256 KiB, and gives its checksum.</summary>
+    /// <summary>Reads a file as long as it is now in pieces of up to 256 KiB, and gives its checksum. A device that never ends has no length.</summary>
     public static uint Read(IDiskFile file, Action<ReadOnlyMemory<byte>>? take)
     {
         byte[] buffer = new byte[BackupPiece.MaxBytes];
         uint state = Checksum.Start;
-        long offset = 0;
-        for (int read = file.Read(buffer, 0); read > 0; read = file.Read(buffer, offset))
+        long length = file.Length;
+        for (long offset = 0; offset < length;)
         {
+            int read = file.Read(buffer.AsSpan(0, (int)Math.Min(buffer.Length, length - offset)), offset);
+            if (read == 0)
+            {
+                break;
+            }
+
             state = Checksum.Append(state, buffer.AsSpan(0, read));
             take?.Invoke(buffer.AsMemory(0, read));
             offset += read;

@@ -101,6 +101,7 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
         foreach (var expected in backup.Files.Where(file => file.Name.StartsWith(NodeBackup.StorageFolder + "/", StringComparison.Ordinal)))
         {
             using var source = Open(from, expected);
+            RefuseUnless(source.Length == expected.Bytes, source.Path);
             using var copy = disk.Open(Path.Join(storage, Path.GetFileName(expected.Name)), DiskOpen.CreateNew);
             long offset = 0;
             uint checksum = DurableFiles.Read(source, bytes => DurableFiles.Append(copy, bytes.Span, ref offset));

@@ -7,7 +7,7 @@ internal sealed class ByteSource(Stream stream)
     private const int UsualBytes = 256 << 10;
 
     /// <summary>The largest thing that is looked at as a whole; far more than a document may have.</summary>
-    public const int MostBytes = 256 << 20;
+    public const int MostBytes = 64 << 20;
 
     private byte[] _window = new byte[UsualBytes];
     private int _start;

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Globalization;
 using System.Text.Json;
+using Rookery.Terminal;
 
 namespace Rookery.Transfer;
 
@@ -10,6 +11,11 @@ namespace Rookery.Transfer;
 /// </summary>
 internal sealed class DumpSource : IRecordSource
 {
+    // A dump is a stranger's file: what of it is kept, or shown, is bounded.
+    private const int MostKinds = 64;
+    private const int LongestKind = 60;
+    private const int MostKept = 100_000;
+
     private readonly JsonElements _json;
     private readonly ArrayBufferWriter<byte> _line = new();
     private readonly SortedDictionary<string, long> _skipped = new(StringComparer.Ordinal);
@@ -175,10 +181,11 @@ internal sealed class DumpSource : IRecordSource
         {
             case "Identities" when element.TryGetProperty("Key", out var key) && element.TryGetProperty("Value", out var value):
                 // A text in the dumps of today, a number in those of old.
-                Identities.Add((key.GetString()!, long.Parse(value.ValueKind == JsonValueKind.String ? value.GetString()! : value.GetRawText(), CultureInfo.InvariantCulture)));
+                string last = value.ValueKind == JsonValueKind.String ? value.GetString()! : value.GetRawText();
+                Keep(Identities, (key.GetString()!, long.Parse(last, CultureInfo.InvariantCulture)));
                 break;
             case "Indexes" when element.TryGetProperty("IndexDefinition", out var definition) && IsWritten(element):
-                Indexes.Add(definition);
+                Keep(Indexes, definition);
                 break;
             case "Indexes":
                 Skip("Indexes (automatic; they are made again when they are asked for)", 1);
@@ -191,7 +198,22 @@ internal sealed class DumpSource : IRecordSource
 
     private static bool IsWritten(JsonElement index) => index.TryGetProperty("Type", out var type) && type.GetString() is "Map" or "MapReduce" or "JavaScriptMap" or "JavaScriptMapReduce";
 
-    private void Skip(string name, long count) => _skipped[name] = _skipped.GetValueOrDefault(name) + count;
+    private void Skip(string name, long count)
+    {
+        string kind = Table.Cut(name, LongestKind);
+        kind = _skipped.Count < MostKinds || _skipped.ContainsKey(kind) ? kind : "other members";
+        _skipped[kind] = _skipped.GetValueOrDefault(kind) + count;
+    }
+
+    private static void Keep<T>(List<T> kept, T one)
+    {
+        if (kept.Count >= MostKept)
+        {
+            throw new BadInputException($"The dump has more than {MostKept} identities or indexes; no database has so many.");
+        }
+
+        kept.Add(one);
+    }
 
     private ReadOnlyMemory<byte> OnOneLine(JsonElement document)
     {

@@ -234,6 +234,44 @@ public class BackupTests
         Assert.Throws<BackupException>(() => writer.Take(new BackupPiece(BackupPieceKind.File, System.Text.Encoding.UTF8.GetBytes(name))));
     }
 
+    [Theory]
+    [InlineData("file 00000000 1 storage/../../etc/passwd")]
+    [InlineData("file 00000000 1 /etc/passwd")]
+    [InlineData("file 00000000 1 storage/.hidden")]
+    [InlineData("file 00000000 1 storage/")]
+    [InlineData("file 0")]
+    [InlineData("file none 1 frames")]
+    [InlineData("file 00000000 -1 frames")]
+    [InlineData("file 00000000 99999999999999999999 frames")]
+    [InlineData("file 00000000 9223372036854775807 frames")]
+    [InlineData("file 00000000 0 storage/absent.run")]
+    public void A_manifest_that_somebody_wrote_is_refused(string line)
+    {
+        using (var node = BackedUp.NewNode(disk, 60))
+        {
+            BackedUp.Take(node, disk);
+        }
+
+        string path = Path.Join(BackedUp.Backup, BackupManifest.FileName);
+        string text;
+        using (var file = disk.Open(path, DiskOpen.Read))
+        {
+            byte[] bytes = new byte[file.Length];
+            file.Read(bytes, 0);
+            text = System.Text.Encoding.UTF8.GetString(bytes);
+        }
+
+        byte[] lines = System.Text.Encoding.UTF8.GetBytes(text[..text.LastIndexOf("checksum ", StringComparison.Ordinal)] + line + "\n");
+        disk.Delete(path);
+        using (var file = disk.Open(path, DiskOpen.CreateNew))
+        {
+            file.Write([.. lines, .. System.Text.Encoding.ASCII.GetBytes($"checksum {Checksum.Of(lines):x8}\n")], 0);
+        }
+
+        Assert.Throws<BackupException>(() => BackedUp.Restore(disk));
+        AssertRefused(disk);
+    }
+
     private static void AssertWholeOrRefused(SimulatedDisk image, bool mayBeRefused)
     {
         if (mayBeRefused && !HoldsAnything(image))

@@ -55,6 +55,21 @@ public sealed class DumpSourceTests
         });
     }
 
+    [Fact]
+    public void What_a_dump_says_of_itself_is_kept_and_shown_within_bounds()
+    {
+        string members = string.Join(',', Enumerable.Range(0, 1000).Select(static n => $"\"{n}{new string('x', 1000)}\":1"));
+        var source = new DumpSource(new ByteSource(new MemoryStream(Encoding.UTF8.GetBytes($"{{{members}}}"))));
+        Assert.False(source.TryRead(out _));
+        Assert.InRange(source.Skipped.Count, 2, 65);
+        Assert.All(source.Skipped.Keys, static kind => Assert.InRange(kind.Length, 1, 60));
+        Assert.Equal(1000, source.Skipped.Values.Sum());
+
+        string identities = string.Join(',', Enumerable.Repeat("""{"Key":"a|","Value":1}""", 100_001));
+        source = new DumpSource(new ByteSource(new MemoryStream(Encoding.UTF8.GetBytes($"{{\"Identities\":[{identities}]}}"))));
+        Assert.Throws<BadInputException>(() => source.TryRead(out _));
+    }
+
     internal sealed class PieceStream(byte[] bytes, int pieceBytes) : MemoryStream(bytes)
     {
         public override int Read(byte[] buffer, int offset, int count) => base.Read(buffer, offset, Math.Min(count, pieceBytes));
