@@ -49,7 +49,8 @@ internal sealed class Principal
     /// <summary>Whether it has one of these scopes.</summary>
     /// <param name="anyOf">The scopes.</param>
     /// <param name="database">In which database, in any case; null for what no database is named for, where a right in any of them is enough.</param>
-    public bool May(AccessScopes anyOf, string? database) => (In(database) & (anyOf | AccessScopes.Admin)) != AccessScopes.None;
+    public bool May(AccessScopes anyOf, string? database) =>
+        (In(database) & (anyOf | AccessScopes.Admin)) != AccessScopes.None;
 
     /// <summary>Whether it has all of these scopes.</summary>
     /// <param name="all">The scopes.</param>
@@ -71,7 +72,8 @@ internal sealed class Principal
         }
 
         Span<char> lower = stackalloc char[DatabaseName.MaximumLength];
-        return database.Length <= lower.Length && lookup.TryGetValue(lower[..database.AsSpan().ToLowerInvariant(lower)], out var scopes)
+        return database.Length <= lower.Length
+            && lookup.TryGetValue(lower[..database.AsSpan().ToLowerInvariant(lower)], out var scopes)
             ? everywhere | scopes
             : everywhere;
     }

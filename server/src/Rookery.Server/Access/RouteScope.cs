@@ -17,7 +17,8 @@ internal sealed class RouteScope
     public static RouteScope Write { get; } = new(AccessScopes.Write, "write");
 
     /// <summary>Changes what it finds: which documents change, and how many, tells what is in them.</summary>
-    public static RouteScope ReadAndWrite { get; } = new(AccessScopes.Read | AccessScopes.Write, "read and write") { NeedsAll = true };
+    public static RouteScope ReadAndWrite { get; } =
+        new(AccessScopes.Read | AccessScopes.Write, "read and write") { NeedsAll = true };
 
     /// <summary>What a client of any database needs before it reads or writes: topology, its own operations, settings.</summary>
     public static RouteScope ReadOrWrite { get; } = new(AccessScopes.Read | AccessScopes.Write, "read or write");
@@ -31,7 +32,9 @@ internal sealed class RouteScope
     /// <summary>Figures of the node.</summary>
     public static RouteScope Metrics { get; } = new(AccessScopes.Metrics, "metrics");
 
-    /// <summary>What is needed; nothing for <see cref="Open"/>. <see cref="AccessScopes.Admin"/> includes every other.</summary>
+    /// <summary>
+    /// What is needed; nothing for <see cref="Open"/>. <see cref="AccessScopes.Admin"/> includes every other.
+    /// </summary>
     public AccessScopes Scopes { get; }
 
     /// <summary>Whether all of <see cref="Scopes"/> are needed, or one of them.</summary>
@@ -46,7 +49,8 @@ internal sealed class RouteScope
     /// <summary>Whether somebody may use the route.</summary>
     /// <param name="principal">Who.</param>
     /// <param name="database">In which database; null for what no database is named for.</param>
-    public bool Admits(Principal principal, string? database) => NeedsAll ? principal.MayAll(Scopes, database) : principal.May(Scopes, database);
+    public bool Admits(Principal principal, string? database) =>
+        NeedsAll ? principal.MayAll(Scopes, database) : principal.May(Scopes, database);
 }
 
 /// <summary>How routes are given their scope.</summary>

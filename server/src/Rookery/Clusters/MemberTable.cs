@@ -40,5 +40,6 @@ internal static class MemberTable
 
     private static string Known(JsonElement member, string name, Func<JsonElement, string> text) => member.TryGetProperty(name, out var value) ? text(value) : "?";
 
-    private static string TextOf(JsonElement member, string name) => member.TryGetProperty(name, out var text) ? VisibleText.OfLine(text.GetString() ?? "-") : "-";
+    private static string TextOf(JsonElement member, string name) =>
+        member.TryGetProperty(name, out var text) ? VisibleText.OfLine(text.GetString() ?? "-") : "-";
 }

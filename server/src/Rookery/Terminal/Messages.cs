@@ -3,7 +3,8 @@ using System.Text;
 namespace Rookery.Terminal;
 
 /// <summary>
-/// Stderr, for sentences in which names and reasons of others stand: written as <see cref="VisibleText"/>. What it does not take is lost, and no reason to give up the work of which it tells: a command says so once it has ended, and a node goes on.
+/// Stderr, for sentences in which names and reasons of others stand: written as <see cref="VisibleText"/>.
+/// What it does not take is lost, and no reason to give up the work of which it tells: a command says so once it has ended, and a node goes on.
 /// </summary>
 internal sealed class Messages : TextWriter
 {

@@ -13,7 +13,9 @@ internal static class Output
     /// <summary>Stdout itself.</summary>
     public static StandardStream Stream => StandardStream.Output;
 
-    /// <summary>Stdout for what others wrote: JSON of a node stays the same JSON, and a terminal obeys nothing of it.</summary>
+    /// <summary>
+    /// Stdout for what others wrote: JSON of a node stays the same JSON, and a terminal obeys nothing of it.
+    /// </summary>
     public static Stream Visible { get; } = new VisibleStream(Stream);
 
     /// <summary>A line of text, as <see cref="VisibleText"/>.</summary>

@@ -10,7 +10,8 @@ internal sealed class VisibleStream(Stream to) : Stream
     private const int PieceBytes = 16 << 10;
 
     // Nothing of it is written as an escape; most answers have nothing else.
-    private static readonly SearchValues<byte> Plain = SearchValues.Create([(byte)'\n', (byte)'\t', .. Enumerable.Range(' ', 0x5f).Select(static value => (byte)value)]);
+    private static readonly SearchValues<byte> Plain = SearchValues.Create(
+        [(byte)'\n', (byte)'\t', .. Enumerable.Range(' ', 0x5f).Select(static value => (byte)value)]);
 
     private readonly Decoder decoder = Encoding.UTF8.GetDecoder();
     private bool isInsideLetter;
@@ -47,7 +48,8 @@ internal sealed class VisibleStream(Stream to) : Stream
 
     public override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
 
-    public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) => WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+    public override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
+        WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
     public override ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
     {

@@ -17,7 +17,8 @@ internal sealed class BulkInsertRoute(ServerContext context, OperationRegistry o
         IdempotencyHeader.Refuse(http, "bulk_insert", "it is stored in parts, and a repetition overwrites each document by its id");
         var parameters = new QueryParameters(http);
         bool skipUnchanged = parameters.Flag("skipOverwriteIfUnchanged");
-        var operation = operations.Begin(new BulkOperation(database.Number, parameters.Number("id", 0) is > 0 and var given ? given : operations.NextId()), Principal.Of(http));
+        long id = parameters.Number("id", 0) is > 0 and var given ? given : operations.NextId();
+        var operation = operations.Begin(new BulkOperation(database.Number, id), Principal.Of(http));
         try
         {
             await StoreAllAsync(http, database, operation, skipUnchanged);

@@ -28,7 +28,8 @@ internal sealed class PatchDocument(ServerContext context)
         bool mayRead = ReadRight.IsHeld(http, database);
         if (!mayRead && !IsMerge(http))
         {
-            throw ReadRight.MissingForScript(http, database, $"A merge patch (Content-Type: {MergePatchType}) needs write only.");
+            throw ReadRight.MissingForScript(
+                http, database, $"A merge patch (Content-Type: {MergePatchType}) needs write only.");
         }
 
         ParsedBatch batch;
@@ -81,7 +82,8 @@ internal sealed class PatchDocument(ServerContext context)
         await answer.SendAsync(http);
     }
 
-    private static bool IsMerge(HttpContext http) => http.Request.ContentType?.StartsWith(MergePatchType, StringComparison.OrdinalIgnoreCase) == true;
+    private static bool IsMerge(HttpContext http) =>
+        http.Request.ContentType?.StartsWith(MergePatchType, StringComparison.OrdinalIgnoreCase) == true;
 
     private ParsedBatch Parse(HttpContext http, Database database, ReadOnlySpan<byte> body, bool mayRead)
     {
@@ -97,7 +99,8 @@ internal sealed class PatchDocument(ServerContext context)
         var expected = IfMatch.Read(http, vector);
         var key = IdempotencyHeader.Read(http);
         bool isParsed = IsMerge(http)
-            ? BatchRequestParser.TryParseMergePatch(body, id, expected, createIfMissing: false, mayRead, database.Number, key, out var batch, out var error)
+            ? BatchRequestParser.TryParseMergePatch(
+                body, id, expected, createIfMissing: false, mayRead, database.Number, key, out var batch, out var error)
             : BatchRequestParser.TryParsePatch(body, id, expected, parameters.Flag("skipPatchIfChangeVectorMismatch"), database.Number, key, out batch, out error, context.Node.FormatLevel.Level);
         return isParsed ? batch : throw RavenErrors.Refuse(error);
     }

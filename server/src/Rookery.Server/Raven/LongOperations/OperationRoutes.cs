@@ -62,7 +62,8 @@ internal sealed class OperationRoutes(ServerContext context, OperationRegistry o
 
     // A query, a count and a refusal tell what others read and sent. Whoever only writes knows of his own operations.
     private static bool MayKnow(HttpContext http, Database database, LongOperation operation) =>
-        ReadRight.IsHeld(http, database) || string.Equals(operation.BegunBy, Principal.Of(http).Name, StringComparison.Ordinal);
+        ReadRight.IsHeld(http, database)
+        || string.Equals(operation.BegunBy, Principal.Of(http).Name, StringComparison.Ordinal);
 
     // Not 404, which RavenDB's clients take for "no result": they would go on asking, or fail without a word.
     private LongOperation Find(HttpContext http, Database database)

@@ -32,7 +32,8 @@ internal sealed class ChangeByQuery(ServerContext context, OperationRegistry ope
         }
 
         TakeTurn(http, request);
-        var operation = operations.Begin(new SetOperation(database.Number, operations.NextId(), envelope.Text, context.QueryMemory), Principal.Of(http));
+        var begun = new SetOperation(database.Number, operations.NextId(), envelope.Text, context.QueryMemory);
+        var operation = operations.Begin(begun, Principal.Of(http));
         context.Background.Begin(isPatch ? "Patch by query" : "Delete by query", () => RunAsync(database, request, operation));
         await JsonAnswer.SendAsync(http, json =>
         {
