@@ -39,7 +39,9 @@ public class WriteOnlyTests(SecureServer server) : IClassFixture<SecureServer>
     [InlineData("POST", "/databases/Shop/bulk_docs", """{"Commands":[{"Id":"a","Type":"PUT","Document":{}},{"Id":"users/1","Type":"PATCH","Patch":{"Script":"this.a = 1"},"ReturnDocument":true}]}""")]
     [InlineData("PATCH", "/databases/Shop/queries?details=true", """{"Query":{"Query":"from @all_docs where startsWith(s,'hun') update { this.a = 1 }"}}""")]
     [InlineData("DELETE", "/databases/Shop/queries", """{"Query":"from @all_docs where startsWith(s,'hun')"}""")]
-    public async Task What_reads_a_document_to_change_it_needs_read_too(string method, string url, string body)
+    [InlineData("POST", "/databases/Shop/bulk_docs?waitForIndexesTimeout=1", """{"Commands":[]}""")]
+    [InlineData("POST", "/databases/Shop/bulk_docs?waitForSpecificIndex=none", """{"Commands":[]}""")]
+    public async Task What_tells_of_documents_by_what_it_does_needs_read_too(string method, string url, string body)
     {
         await StoreAsync();
         await server.SendAsync("DELETE", "/databases/Shop/docs?id=a", SecureServer.LocalKey);

@@ -15,6 +15,11 @@ internal sealed class BulkDocs(ServerContext context)
         var wait = IndexWait.Read(new QueryParameters(http));
         if (wait is not null)
         {
+            if (!ReadRight.IsHeld(http, database))
+            {
+                throw ReadRight.MissingForWait(http, database);
+            }
+
             await wait.CheckAsync(context, database);
         }
 
