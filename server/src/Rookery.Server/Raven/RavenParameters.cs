@@ -8,9 +8,12 @@ internal static class RavenParameters
 {
     private const string Consistency = "consistency";
 
-    private static readonly Dictionary<string, string> OfDocuments = new() { ["loadHash"] = "makes a URL of its own of ids in a body, for the client's cache" };
+    private static readonly Dictionary<string, string> OfDocuments = new(StringComparer.Ordinal)
+    {
+        ["loadHash"] = "makes a URL of its own of ids in a body, for the client's cache",
+    };
 
-    private static readonly Dictionary<string, string> OfQueries = new()
+    private static readonly Dictionary<string, string> OfQueries = new(StringComparer.Ordinal)
     {
         ["queryHash"] = "makes a URL of its own of a query in a body, for the client's cache",
         ["addTimeSeriesNames"] = "asks for the names of time series in results, and there are none",
@@ -38,7 +41,10 @@ internal static class RavenParameters
         "waitForReplicasTimeout", "throwOnTimeoutInWaitForReplicas", "numberOfReplicasToWaitFor", "waitForIndexesTimeout", "waitForIndexThrow", "waitForSpecificIndex*")
     {
         TakesKey = true,
-        PassedOver = new Dictionary<string, string> { ["disableAtomicDocumentWrites"] = "speaks of cluster-wide transactions only, which are refused" },
+        PassedOver = new Dictionary<string, string>(StringComparer.Ordinal)
+        {
+            ["disableAtomicDocumentWrites"] = "speaks of cluster-wide transactions only, which are refused",
+        },
     };
 
     /// <summary>POST bulk_insert.</summary>
@@ -95,7 +101,10 @@ internal static class RavenParameters
     public static RouteParameters IndexState { get; } = new("name")
     {
         TakesKey = true,
-        PassedOver = new Dictionary<string, string> { ["clusterWide"] = "asks whether it is done on all members, and it always is" },
+        PassedOver = new Dictionary<string, string>(StringComparer.Ordinal)
+        {
+            ["clusterWide"] = "asks whether it is done on all members, and it always is",
+        },
     };
 
     /// <summary>RESET of an index.</summary>
@@ -126,7 +135,10 @@ internal static class RavenParameters
     public static RouteParameters Topology { get; } = new("name")
     {
         TakesNotes = true,
-        PassedOver = new Dictionary<string, string> { ["applicationIdentifier"] = "names the application for whoever watches the traffic of a server" },
+        PassedOver = new Dictionary<string, string>(StringComparer.Ordinal)
+        {
+            ["applicationIdentifier"] = "names the application for whoever watches the traffic of a server",
+        },
     };
 
     /// <summary>GET cluster/topology.</summary>

@@ -1,6 +1,5 @@
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Http;
-using Microsoft.AspNetCore.Routing;
 
 namespace Rookery.Server.Raven;
 
@@ -32,7 +31,8 @@ internal sealed class RouteParameters(params string[] obeyed)
     public IEnumerable<string> Obeyed => _obeyed.Select(static known => known.Name);
 
     /// <summary>The names that are passed over, each with the reason why that changes nothing.</summary>
-    public IReadOnlyDictionary<string, string> PassedOver { get; init; } = new Dictionary<string, string>();
+    public IReadOnlyDictionary<string, string> PassedOver { get; init; } =
+        new Dictionary<string, string>(StringComparer.Ordinal);
 
     /// <summary>Those that are passed over by every route.</summary>
     public static IReadOnlyDictionary<string, string> PassedOverAnywhere => Anywhere;

@@ -1,6 +1,5 @@
 using System.Text;
 using Rookery.Documents.Json;
-using Rookery.Indexing.Scanning;
 
 namespace Rookery.Indexing.Tests.Scanning;
 

@@ -24,7 +24,7 @@ internal sealed class RandomQueries(Random random, bool isWide = false)
 
     private static readonly string[] Patterns = ["a", "^a", "b$", "^.?$", "x{3}$", "2026-1[12]", "[^a-z]"];
 
-    private static readonly string[] Clauses = 
+    private static readonly string[] Clauses =
     [
         "a", "a*", "*b", "?", "\"big fish\" OR b*", "NOT a*", "*x AND a*", "2026*", "big AND fish", "+fish -big", "fish~ b^2", "[a TO fish]", "{big TO fish}", "*:* -fish", "\"big fish\"~3 AND (cats OR bowl)",
         "f?sh", "the", "1", "[* TO b] OR true",

@@ -17,7 +17,7 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
         {
             var answer = await server.SendAsync(method, path + "?&surprise=1&nodeTag=A");
             Assert.True(answer.Status == 501, $"{method} {path}: {answer.Status} {answer.Body}");
-            if (method != "HEAD")
+            if (!string.Equals(method, "HEAD", StringComparison.Ordinal))
             {
                 answer.IsRefusal(501, "'surprise'");
             }
@@ -197,6 +197,6 @@ public sealed partial class RequestOptionTests(RunningServer server) : IClassFix
         orderby path, method
         select (method, path, parameters);
 
-    [GeneratedRegex(@"^/databases/\{database\}")]
+    [GeneratedRegex(@"^/databases/\{database\}", RegexOptions.None, matchTimeoutMilliseconds: 1000)]
     private static partial Regex DatabasePattern();
 }
