@@ -36,12 +36,12 @@ internal static class ChangesStreamRoute
         http.Response.Headers.CacheControl = "no-store";
         using var answer = AnswerBuffer.Rent();
         var access = new FeedAccess(context, http);
-        long etag = Begin(answer, database, since);
+        var place = Begin(answer, database, since);
         try
         {
             while (true)
             {
-                etag = await SendChangesAsync(http, answer, database, access, etag);
+                await SendChangesAsync(http, answer, database, access, place);
                 if (access.WhyEndedLately() is { } reason)
                 {
                     await EndAsync(http, answer, reason);
@@ -77,59 +77,64 @@ internal static class ChangesStreamRoute
     }
 
     /// <summary>Says from where the feed goes on. The id without data sets a browser's Last-Event-ID and is no event of its own: whoever is cut off before the first change misses nothing either.</summary>
-    private static long Begin(AnswerBuffer answer, Database database, ChangesPosition? since)
+    private static FeedPlace Begin(AnswerBuffer answer, Database database, ChangesPosition? since)
     {
         using var reader = database.OpenReader();
         var statistics = reader.ReadStatistics();
         if (since is { } position && !position.IsKnownTo(database, statistics))
         {
             answer.Write(Reset);
-            return 0;
+            return new FeedPlace { Horizon = statistics.TombstoneHorizon };
         }
 
         long etag = since?.Etag ?? statistics.LastEtag;
         answer.Write(": changes\nid: "u8);
         WritePosition(answer, database, etag);
         answer.Write("\n\n"u8);
-        return etag;
+        return new FeedPlace { Etag = etag, Horizon = statistics.TombstoneHorizon };
     }
 
-    private static async Task<long> SendChangesAsync(HttpContext http, AnswerBuffer answer, Database database, FeedAccess access, long after)
+    private static async Task SendChangesAsync(
+        HttpContext http, AnswerBuffer answer, Database database, FeedAccess access, FeedPlace place)
     {
-        long etag = after;
         for (bool isMore = true; isMore && access.WhyEndedLately() is null;)
         {
-            isMore = WritePart(answer, database, ref etag);
+            isMore = WritePart(answer, database, place);
             if (answer.Length > 0)
             {
                 await answer.SendPartAsync(http, pause: null, ContentType);
             }
         }
-
-        return etag;
     }
 
     /// <summary>Writes the next changes. No reader is held while they are sent: the next part is read by the etag, unless deletions behind it were forgotten meanwhile.</summary>
     /// <returns>Whether there are more.</returns>
-    private static bool WritePart(AnswerBuffer answer, Database database, ref long etag)
+    private static bool WritePart(AnswerBuffer answer, Database database, FeedPlace place)
     {
         using var reader = database.OpenReader();
-        if (etag > 0 && etag < reader.ReadStatistics().TombstoneHorizon)
+        long horizon = reader.ReadStatistics().TombstoneHorizon;
+        if (horizon > place.Horizon)
         {
-            answer.Write(Reset);
-            etag = 0;
+            // A walk that began before may have told of a document whose deletion is forgotten now.
+            if (place.Etag > 0 && place.Etag < horizon)
+            {
+                answer.Write(Reset);
+                place.Etag = 0;
+            }
+
+            place.Horizon = horizon;
         }
 
-        using var changes = reader.Changes(etag);
+        using var changes = reader.Changes(place.Etag);
         while (changes.MoveNext())
         {
             // A document that moved between collections is two changes of one etag.
-            if (answer.IsPartDue && changes.Etag != etag)
+            if (answer.IsPartDue && changes.Etag != place.Etag)
             {
                 return true;
             }
 
-            etag = changes.Etag;
+            place.Etag = changes.Etag;
             WriteEvent(answer, database, changes);
         }
 
@@ -219,5 +224,14 @@ internal static class ChangesStreamRoute
         }
 
         return true;
+    }
+
+    /// <summary>Up to where a feed was read.</summary>
+    private sealed class FeedPlace
+    {
+        public long Etag { get; set; }
+
+        /// <summary>Deletions up to this etag were forgotten when the feed last began from nothing, or before it.</summary>
+        public long Horizon { get; set; }
     }
 }

@@ -1,3 +1,5 @@
+using Rookery.Documents.Commands;
+
 namespace Rookery.Server.Tests.Raven;
 
 /// <summary>The changes feed for everything but RavenDB's clients.</summary>
@@ -55,6 +57,23 @@ public sealed class ChangesStreamTests(RunningServer server) : IClassFixture<Run
         var again = await BlocksAsync(2, db, since: "", lastEventId: position);
         Assert.Equal(Reset, again[0]);
         Assert.Contains("\"Id\":\"b\"", again[1], StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_reader_from_the_beginning_comes_through_where_deletions_are_forgotten()
+    {
+        const int Documents = 1_500;
+        string db = await server.CreateDatabaseAsync();
+        var puts = Enumerable.Range(0, Documents).Select(static i => $$"""{"Id":"docs/{{i}}","Type":"PUT","Document":{} }""");
+        await server.SendAsync("POST", db + "/bulk_docs", $$"""{"Commands":[{{string.Join(',', puts)}}]}""");
+        await server.SendAsync("PUT", db + "/docs?id=gone", "{}");
+        await server.SendAsync("DELETE", db + "/docs?id=gone");
+        Assert.True(server.Node.Databases.TryGet(db["/databases/".Length..], out var database));
+        await server.Node.Consensus.ProposeAsync(CommandEncoder.SetTombstoneHorizon(database.Number, long.MaxValue), default);
+
+        // More than a part holds: each part begins below the horizon.
+        var ids = (await BlocksAsync(Documents + 1, db, since: "0")).Where(static block => block.StartsWith("event: put", StringComparison.Ordinal));
+        Assert.Equal(Documents, ids.Select(IdOf).Distinct(StringComparer.Ordinal).Count());
     }
 
     [Fact]
