@@ -112,7 +112,7 @@ public sealed class ChangesRouteTests(RunningServer server) : IClassFixture<Runn
         await AskAsync(socket, """{"CommandId":1,"Command":"watch-docs","Param":null}""");
         await server.SendAsync("DELETE", "/admin/databases", $$"""{"DatabaseNames":["{{db["/databases/".Length..]}}"]}""");
         var last = await socket.ReceiveAsync(new byte[1024], CancellationToken.None);
-        Assert.Equal(WebSocketMessageType.Close, last.MessageType);
+        Assert.Equal((WebSocketMessageType.Close, WebSocketCloseStatus.InternalServerError), (last.MessageType, socket.CloseStatus));
     }
 
     [Fact]

@@ -16,6 +16,8 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
     // A reason has 123 bytes at most (RFC 6455 5.5); whoever connects again hears the sentence.
     private const string AccessEnded = "The credential of this connection was withdrawn, has ended, or has lost its rights here.";
 
+    private const string ChangesLost = "Changes were lost or the database is gone. Connect again and read what changed.";
+
     private static readonly TimeSpan GoodbyeTime = TimeSpan.FromSeconds(2);
 
     // How long a message may wait for a client that takes none: its changes pile up meanwhile.
@@ -44,7 +46,9 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
             var receiving = ReceiveAsync(ending.Token);
             var sending = Task.WhenAny(SendChangesAsync(changes, ending.Token), SendOperationsAsync(ending.Token), SendIndexChangesAsync(indexChanges, ending.Token), SendBatchesAsync(batches, ending.Token));
             await Task.WhenAny(receiving, sending, refused);
-            await CloseAsync(receiving, refused.IsCompletedSuccessfully);
+            await (refused.IsCompletedSuccessfully ? CloseAsync(receiving, WebSocketCloseStatus.PolicyViolation, AccessEnded)
+                : sending.IsCompleted ? CloseAsync(receiving, WebSocketCloseStatus.InternalServerError, ChangesLost)
+                : CloseAsync(receiving, WebSocketCloseStatus.NormalClosure, null));
             await ending.CancelAsync();
             await Task.WhenAll(receiving, sending, refused);
         }
@@ -287,11 +291,11 @@ internal sealed class ChangesConnection(WebSocket socket, Database database, Ope
     }
 
     /// <summary>Says goodbye and gives the client a moment to say it too: hanging up at once could overtake what was sent last.</summary>
-    private async Task CloseAsync(Task receiving, bool isRefused)
+    private async Task CloseAsync(Task receiving, WebSocketCloseStatus status, string? reason)
     {
         if (socket.State is WebSocketState.Open or WebSocketState.CloseReceived)
         {
-            await socket.CloseOutputAsync(isRefused ? WebSocketCloseStatus.PolicyViolation : WebSocketCloseStatus.NormalClosure, isRefused ? AccessEnded : null, CancellationToken.None);
+            await socket.CloseOutputAsync(status, reason, CancellationToken.None);
             await Task.WhenAny(receiving, Task.Delay(GoodbyeTime, time));
         }
     }
