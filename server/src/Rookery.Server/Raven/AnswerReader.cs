@@ -34,6 +34,13 @@ internal sealed class AnswerReader(Database database, HttpContext? client) : IDi
                 _isOpen = true;
             }
 
+            if (_isWatched)
+            {
+                // Nobody is waited for any more: an end that comes now is told by a refusal where that can be sent.
+                _isWatched = false;
+                _breaking.Unregister();
+            }
+
             _reader.ThrowIfEnded();
             return _reader;
         }

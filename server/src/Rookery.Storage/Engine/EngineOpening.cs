@@ -22,7 +22,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         try
         {
             runs = new RunSetOpening(disk, options.Directory, io, cache).Open(manifest, sources);
-            var arenas = new ArenaPool(budget.AddShare("memtable", 4 * sized.MemtableBytes));
+            var arenas = new ArenaPool(budget.AddShare("memtable", (2 + ReaderMemtables) * sized.MemtableBytes));
             long lastFileId = names.Select(name => RunFileName.TryParse(name, out long id) ? id : 0).DefaultIfEmpty().Max();
             var durable = new DurableState(slots, manifest, options.Directory, Math.Max(manifest.NextFileId, lastFileId + 1));
             return new EngineContext
@@ -129,6 +129,9 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         return [.. names.Where(name => RunFileName.TryParse(name, out long id) && !named.Contains(id)).Select(name => Path.Join(options.Directory, name))];
     }
 
+    // A reader that begins during a flush keeps two, each over its size by a batch: it alone must not be too much.
+    private const int ReaderMemtables = 3;
+
     private StorageOptions WithSizes(MemoryBudget budget)
     {
         long memtableBytes = options.MemtableBytes > 0 ? options.MemtableBytes : Math.Clamp(budget.TotalBytes / 8, 1024 * 1024, 64 * 1024 * 1024);
@@ -136,7 +139,7 @@ internal sealed class EngineOpening(IDisk disk, StorageOptions options, IIoRecor
         {
             MemtableBytes = memtableBytes,
             CacheBytes = options.CacheBytes > 0 ? options.CacheBytes : budget.TotalBytes * 3 / 8,
-            ReaderMemoryBytes = options.ReaderMemoryBytes > 0 ? options.ReaderMemoryBytes : 2 * memtableBytes,
+            ReaderMemoryBytes = options.ReaderMemoryBytes > 0 ? options.ReaderMemoryBytes : ReaderMemtables * memtableBytes,
         };
     }
 }
