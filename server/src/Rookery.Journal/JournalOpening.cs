@@ -32,7 +32,7 @@ internal static class JournalOpening
             appender = AppenderAfter(walk, found, options, pool, io, newJournalStart);
             var recovery = walk.Report(found.PutInOrder(appender.Live, walk.Dropped, pool));
             GoOn(appender, walk);
-            appender.NoteNewest();
+            NoteNewest(appender);
             found.ReleaseDropped(pool);
             return new NodeJournal(appender, pool, options, directoryLock, recovery, walk.Rebase is null ? walk.Entries : []);
         }
@@ -43,6 +43,22 @@ internal static class JournalOpening
             pool.Dispose();
             directoryLock.Dispose();
             throw;
+        }
+    }
+
+    /// <summary>
+    /// Notes the newest segment where the disk lets it. A full disk must not keep a whole journal from opening: the
+    /// note is tried again beside the work on the next segment.
+    /// </summary>
+    private static void NoteNewest(JournalAppender appender)
+    {
+        try
+        {
+            appender.NoteNewest();
+        }
+        catch (DiskException)
+        {
+            // The earlier note stays, and protects what it names.
         }
     }
 

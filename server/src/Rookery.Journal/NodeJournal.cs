@@ -258,9 +258,10 @@ public sealed class NodeJournal : IDisposable
     /// <exception cref="DiskException">No room, or the disk failed; the journal goes on without it, try again later.</exception>
     public bool PrepareSpare()
     {
-        appender.NoteNewest();
         ReleaseThrough(0); // A segment that was still being written when its index was released.
-        return pool.Prepare();
+        bool isPrepared = pool.Prepare();
+        appender.NoteNewest();
+        return isPrepared;
     }
 
     /// <summary>Notes durably that the node stopped in order; nothing can be written afterwards.</summary>

@@ -66,7 +66,7 @@ public sealed partial class NodeStore
         _previous = new PreviousVersions(Storage);
         bool isNew = _directory.IsNew;
         _directory.Complete(_options.NewIds ?? NodeIds.Create());
-        Storage.MarkUsed();
+        MarkUsed(isNew);
         if (isNew && !_options.HasPeers && FormatLevel.Level < _options.NewestFormatLevel)
         {
             // Nobody wrote here before. Who joins others goes by what they write.
@@ -80,6 +80,22 @@ public sealed partial class NodeStore
 
     /// <summary>Goes by what the members agreed on. On the thread that applies, so that nothing that was agreed on later is written before it is noted.</summary>
     /// <exception cref="DataFormatException">They agreed on more than this program knows: it takes no further part.</exception>
+    /// <summary>
+    /// Writes into both manifests that a node ran here. Where documents are already, a full disk must not keep them
+    /// from being read: the next flush writes the same.
+    /// </summary>
+    private void MarkUsed(bool isNew)
+    {
+        try
+        {
+            Storage.MarkUsed();
+        }
+        catch (DiskException) when (!isNew)
+        {
+            // Both slots stay as they were.
+        }
+    }
+
     private void KeepFormatLevel()
     {
         var agreed = ReadFormatLevel();
