@@ -146,7 +146,7 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue JoinAsCSharp(ScriptValue left, ScriptValue right)
     {
-        if (left.Kind == ValueKind.Text && left.Start + left.Length == heap.Length)
+        if (left.Kind == ValueKind.Text && left.Start + left.Length == heap.Length && !heap.HasHalves)
         {
             AddCSharpText(right);
             return heap.TextFrom(left.Start);
@@ -194,7 +194,15 @@ public sealed partial class ScriptInterpreter
 
     private void Add(string text)
     {
-        var room = heap.Reserve(Encoding.UTF8.GetMaxByteCount(text.Length));
+        for (int at = 0; at < text.Length; at++)
+        {
+            if (char.IsSurrogate(text[at]) && !(at + 1 < text.Length && char.IsSurrogatePair(text[at], text[++at])))
+            {
+                throw new ScriptFailure("the script cuts a text inside a surrogate pair");
+            }
+        }
+
+        var room = heap.Reserve(Encoding.UTF8.GetByteCount(text));
         heap.Advance(Encoding.UTF8.GetBytes(text, room));
     }
 

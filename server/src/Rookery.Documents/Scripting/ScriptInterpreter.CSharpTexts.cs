@@ -12,6 +12,11 @@ public sealed partial class ScriptInterpreter
     {
         text = heap.Plain(text);
         heap.SpendOnBytes(text.Length);
+        if (heap.HasHalves && Utf16Text.IndexOfHalf(heap.Span(text)) >= 0)
+        {
+            throw new ScriptFailure("the script goes on with a text that was cut inside a surrogate pair");
+        }
+
         return Encoding.UTF8.GetString(heap.Span(text));
     }
 
@@ -65,9 +70,9 @@ public sealed partial class ScriptInterpreter
         switch (function)
         {
             case ScriptFunction.CSharpToLower:
-                return NewText(NetText(text).ToLowerInvariant());
+                return InSimpleCase(text, isUpper: false);
             case ScriptFunction.CSharpToUpper:
-                return NewText(NetText(text).ToUpperInvariant());
+                return InSimpleCase(text, isUpper: true);
             case ScriptFunction.CSharpTrim or ScriptFunction.CSharpTrimStart or ScriptFunction.CSharpTrimEnd:
                 return TrimAsCSharp(function, NetText(text), arguments[1..]);
             case ScriptFunction.CSharpSubstring:
@@ -100,6 +105,28 @@ public sealed partial class ScriptInterpreter
         }
     }
 
+    /// <summary>The invariant culture's case: letter for letter, by tables that are the same on every member.</summary>
+    private ScriptValue InSimpleCase(ScriptValue text, bool isUpper)
+    {
+        heap.SpendOnBytes(text.Length);
+        int start = heap.Length;
+
+        // The other case of a letter takes three bytes for two at most.
+        var room = heap.Reserve((text.Length * 3 / 2) + Utf16Text.PairBytes);
+        int written = 0;
+        for (var rest = heap.Span(text); !rest.IsEmpty;)
+        {
+            int character = Utf16Text.Take(ref rest);
+
+            // The invariant culture leaves these two, whose upper case is ASCII, as they are.
+            bool isKept = isUpper && character is ('ı' or 'ſ');
+            written += Utf16Text.Write(isKept ? character : LetterCase.Map(character, isUpper), room[written..]);
+        }
+
+        heap.Advance(written);
+        return heap.TextFrom(start);
+    }
+
     private ScriptValue TextOf(ScriptValue value, ScriptFunction function) => value.IsText
         ? heap.Plain(value)
         : throw new ScriptFailure($"the script calls {function.ToString().Replace("CSharp", "", StringComparison.Ordinal)} on {NameOf(value)}, which is no string");
@@ -116,6 +143,7 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue SearchAsCSharp(ScriptFunction function, ScriptValue text, ScriptValue wanted, ReadOnlySpan<ScriptValue> arguments)
     {
+        RequireWholeCharacters(wanted);
         SpendOnSearch(text.Length, wanted.Length);
         if (arguments.Length == 2 && function is ScriptFunction.CSharpIncludes or ScriptFunction.CSharpStartsWith or ScriptFunction.CSharpEndsWith)
         {
@@ -155,6 +183,21 @@ public sealed partial class ScriptInterpreter
     }
 
     /// <summary>Splits at each of the separators; the options are a text such as <c>RemoveEmptyEntries</c>, and a number is the most parts.</summary>
+    /// <summary>What the runtime takes to split a text: places of separators, and a string for each part.</summary>
+    private static long BytesOfSplit(string text, string[] separators)
+    {
+        const int BytesPerPart = 48;
+        long parts = 1;
+        foreach (string separator in separators)
+        {
+            parts += separator.Length == 0 ? 0 : text.AsSpan().Count(separator);
+        }
+
+        // Without separators every blank is one.
+        parts += separators.Length == 0 ? text.Length : 0;
+        return (parts * BytesPerPart) + (2L * text.Length);
+    }
+
     private ScriptValue SplitAsCSharp(string text, ScriptValue separators, ReadOnlySpan<ScriptValue> options)
     {
         var parts = new string[heap.Count(separators)];
@@ -178,11 +221,15 @@ public sealed partial class ScriptInterpreter
         }
 
         SpendOnSearch(text.Length, parts.Length);
+        long held = BytesOfSplit(text, parts);
+        heap.Hold(held);
         var array = heap.NewArray();
         foreach (string part in text.Split(parts, most, choices))
         {
             heap.Append(array, NewText(part));
         }
+
+        heap.GiveBack(held);
 
         return array;
     }

@@ -99,6 +99,11 @@ internal sealed partial class LinqParser
             return new NumberLiteral(token.Number, token.Position) { IsCSharp = true };
         }
 
+        if (isHexadecimal && token.Number > int.MaxValue)
+        {
+            throw TokenCursor.NotSupported("hexadecimal numbers above 0x7FFFFFFF", token.Position);
+        }
+
         long whole = (long)token.Number;
         return isHexadecimal || long.TryParse(text.AsSpan().TrimEnd(['l', 'L']), NumberStyles.None, CultureInfo.InvariantCulture, out whole)
             ? LinqStatics.Whole(whole, token.Position)

@@ -131,7 +131,7 @@ internal sealed partial class LinqParser
                 case "SelectMany":
                     type = ParseSelectMany(steps, type);
                     break;
-                case "ToList" or "ToArray" or "AsEnumerable" or "Cast" or "OfType":
+                case "ToList" or "ToArray" or "AsEnumerable" or "Cast":
                     break;
                 default:
                     throw TokenCursor.NotSupported($"the method '{name.Text}' of an index's source", name.Position);
@@ -156,7 +156,7 @@ internal sealed partial class LinqParser
                     steps.Rename(Single(last), last.Position);
                     steps.Bind(steps.NewName(), last.Value!, isResult: true);
                     break;
-                case "ToList" or "ToArray" or "AsEnumerable" or "Cast" or "OfType":
+                case "ToList" or "ToArray" or "AsEnumerable" or "Cast":
                     break;
                 default:
                     throw ReduceResult.Refusal(name.Text, name.Position);

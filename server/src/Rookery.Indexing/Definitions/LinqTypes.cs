@@ -48,11 +48,15 @@ internal sealed record LinqType(LinqKinds Kinds, IReadOnlyDictionary<string, Lin
 /// </summary>
 internal sealed class LinqTypes
 {
+    private const int MostDepth = 250;
+
     private const string Dates = " Year Month Day Hour Minute Second Millisecond Ticks UtcTicks DayOfYear DayNumber DayOfWeek Date TimeOfDay DateTime UtcDateTime Offset ";
     private const string Spans = " Days Hours Minutes Seconds Milliseconds Hour Minute Second Millisecond Ticks TotalDays TotalHours TotalMinutes TotalSeconds TotalMilliseconds ";
 
     private readonly Dictionary<string, LinqType> variables = new(StringComparer.Ordinal);
     private readonly Dictionary<LambdaExpression, LinqType> results = new(ReferenceEqualityComparer.Instance);
+
+    private int depth;
 
     /// <summary>What is known of a variable; null for nothing.</summary>
     public LinqType? Find(string variable) => variables.GetValueOrDefault(variable);
@@ -88,7 +92,20 @@ internal sealed class LinqTypes
     };
 
     /// <summary>What a value is.</summary>
-    public LinqType Of(Expression value) => value switch
+    /// <exception cref="ScriptException">It is a chain that is deeper than a text may nest: chains are parsed by loops.</exception>
+    public LinqType Of(Expression value)
+    {
+        if (++depth > MostDepth)
+        {
+            throw new ScriptException(ScriptFault.TooLarge, $"The text chains more than {MostDepth} operations", value.Position);
+        }
+
+        var type = TypeOf(value);
+        depth--;
+        return type;
+    }
+
+    private LinqType TypeOf(Expression value) => value switch
     {
         NameExpression name => Find(name.Name) ?? LinqType.Any,
         ObjectLiteral literal => new LinqType(LinqKinds.Data, literal.Members.DistinctBy(static member => member.Name, StringComparer.Ordinal).ToDictionary(static member => member.Name!, member => Of(member.Value), StringComparer.Ordinal)),

@@ -50,7 +50,7 @@ internal sealed class PseudoMember
         }
 
         var text = json[(at + 1)..(StoredJson.SkipValue(json, at) - 1)];
-        return isLength ? Write(LengthOf(text), destination) : CSharpDate.TryParse(text, out var date) ? WritePart(date, destination) : 0;
+        return isLength ? Write(LengthOf(text), destination) : _part is not "Count" && CSharpDate.TryParse(text, out var date) ? WritePart(date, destination) : 0;
     }
 
     /// <summary>How many elements an array has; nothing where they are objects that have such a member, or may have: one in small letters is data.</summary>

@@ -38,6 +38,10 @@ public sealed class CSharpFailureTests
     [InlineData("string.Format(\"{3}\", o.N)", "asks for more values")]
     [InlineData("o.At.ToString(\"%\")", "is no format of")]
     [InlineData("o.N.ToString(\"D99999\")", "longer than this server runs")]
+    [InlineData("\"😀\".Substring(1)", "cut inside a surrogate pair")]
+    [InlineData("\"😀\".Substring(0, 1).ToUpper()", "cut inside a surrogate pair")]
+    [InlineData("\"😀x\".Remove(1)", "inside a surrogate pair")]
+    [InlineData("\"x😀\".Contains(\"😀\".Substring(1))", "searches for a text that was cut")]
     public void A_document_that_C_sharp_cannot_map_says_why(string expression, string reason) =>
         Assert.Contains(reason, DefinitionExample.Map($"docs.Orders.Select(o => new {{ v = {expression} }})", CSharpOrder.Document, "orders/1"), StringComparison.Ordinal);
 

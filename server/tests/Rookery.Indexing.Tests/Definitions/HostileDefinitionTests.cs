@@ -48,6 +48,17 @@ public sealed class HostileDefinitionTests
         }
     }
 
+    /// <summary>Chains are parsed by loops, so nothing bounds them but the length of the text.</summary>
+    [Theory]
+    [InlineData("+1", 30_000)]
+    [InlineData(".a", 30_000)]
+    [InlineData("[0]", 20_000)]
+    [InlineData("??u", 20_000)]
+    [InlineData(".Trim()", 8_000)]
+    [InlineData(".Distinct()", 5_000)]
+    public void A_chain_as_long_as_a_text_can_be_is_refused(string link, int links) => Assert.Throws<ScriptException>(() =>
+        IndexScript.CompileMap("docs.Users.Select(u => new { a = u" + string.Concat(Enumerable.Repeat(link, links)) + " })"));
+
     [Fact]
     public void A_text_that_is_too_long_is_refused() =>
         Assert.Throws<ScriptException>(() => IndexScript.CompileMap("docs.Users.Select(u => new { a = \"" + new string('x', 70_000) + "\" })"));

@@ -23,6 +23,7 @@ public sealed class PseudoMemberTests
     [InlineData("deep.lines.Count", "3", "3")]
     [InlineData("name.Length", "6", "6")]
     [InlineData("name.Count", "", "null")]
+    [InlineData("day.Count", "", "null")]
     [InlineData("name.Year", "", "null")]
     [InlineData("at.Year", "2024", "2024")]
     [InlineData("at.Month", "5", "5")]
