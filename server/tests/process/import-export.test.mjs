@@ -210,6 +210,11 @@ test("An import that was killed goes on where it stopped, and stores nothing twi
   const changed = await rookery("import", ".", file, "--resume")
   assert.equal(changed.code, 78)
   assert.match(changed.stderr, /of another input/)
+
+  writeFileSync(journal, JSON.stringify({ ...stopped, History: "of a database before" }))
+  const renewed = await rookery("import", ".", file, "--resume")
+  assert.equal(renewed.code, 78)
+  assert.match(renewed.stderr, /was deleted and made anew since that import stopped/)
 })
 
 test("An import waits while the node restarts, and goes on", async t => {

@@ -42,10 +42,10 @@ internal static class ImportCommand
     private static async Task<int> RunAsync(NodeClient client, Order order, bool isJson)
     {
         // Before the input is opened: stdin would be waited for.
-        await client.GetJsonAsync(HttpMethod.Get, $"{NodeClient.PathOf(order.Database)}/stats");
+        string history = await ReadHistoryAsync(client, order.Database);
         using var input = ImportInput.Open(order.File);
         using var progress = new Progress("documents", TimeProvider.System);
-        var journal = Begin(order, out string? journalPath);
+        var journal = Begin(order, history, out string? journalPath);
         progress.TotalBytes = order.File is "-" ? null : journal.InputBytes;
         var import = new Import(new ImportUpload(client, order.Database, TimeProvider.System), journal, journalPath, progress);
         using var interruption = new Interruption(progress, () => $"{Told(import.Result)}. {HowToGoOn(order, import)}");
@@ -64,6 +64,14 @@ internal static class ImportCommand
         var rest = source is DumpSource dump ? await FinishAsync(client, order.Database, dump, progress) : new Rest(0, 0, 0);
         interruption.Dispose();
         progress.Clear();
+        if (!string.Equals(history, await ReadHistoryAsync(client, order.Database), StringComparison.Ordinal))
+        {
+            throw new AdminException(
+                $"{order.Database} was deleted and made anew while documents were stored in it, so the first of them are gone."
+                + (order.File is "-" ? " Send them again." : " Import them again with --restart."),
+                ExitCode.Failure);
+        }
+
         if (journalPath is not null)
         {
             File.Delete(journalPath);
@@ -79,6 +87,13 @@ internal static class ImportCommand
         }
 
         return import.Result.Bad + rest.Refused == 0 ? ExitCode.Success : ExitCode.BadInput;
+    }
+
+    /// <summary>What tells the database from another one that gets its name.</summary>
+    private static async Task<string> ReadHistoryAsync(NodeClient client, string database)
+    {
+        var statistics = await client.GetJsonAsync(HttpMethod.Get, $"{NodeClient.PathOf(database)}/stats");
+        return statistics.GetProperty("DatabaseId"u8).GetString()!;
     }
 
     private static string Told(ImportJournal result) =>
@@ -100,7 +115,7 @@ internal static class ImportCommand
     };
 
     /// <summary>A new beginning, or, with --resume, where the last one came to.</summary>
-    private static ImportJournal Begin(Order order, out string? path)
+    private static ImportJournal Begin(Order order, string history, out string? path)
     {
         path = null;
         string seed = Convert.ToHexStringLower(RandomNumberGenerator.GetBytes(16));
@@ -108,7 +123,7 @@ internal static class ImportCommand
         {
             return order.Resumes
                 ? throw new AdminException("What comes through a pipe cannot be gone on with; name a file.", ExitCode.Configuration)
-                : new ImportJournal { Database = order.Database, InputBytes = 0, InputTicks = 0, Seed = seed, Reading = order.Reading };
+                : NewJournal(0, 0);
         }
 
         path = Path.GetFullPath(order.File) + ImportJournal.Suffix;
@@ -119,7 +134,7 @@ internal static class ImportCommand
         }
 
         var file = new FileInfo(order.File);
-        var begun = new ImportJournal { Database = order.Database, InputBytes = file.Length, InputTicks = file.LastWriteTimeUtc.Ticks, Seed = seed, Reading = order.Reading };
+        var begun = NewJournal(file.Length, file.LastWriteTimeUtc.Ticks);
         if (!File.Exists(path) || order.Restarts)
         {
             return order.Resumes
@@ -133,9 +148,36 @@ internal static class ImportCommand
             throw new AdminException($"An import of {order.File} into {earlier.Database} stopped behind {Amount.Of(earlier.Records, "record")}. Go on there with --resume, or begin anew with --restart.", ExitCode.Configuration);
         }
 
-        return earlier == begun with { Seed = earlier.Seed, Records = earlier.Records, Stored = earlier.Stored, Bad = earlier.Bad }
+        if (string.Equals(earlier.Database, order.Database, StringComparison.Ordinal)
+            && earlier.History is not null
+            && !string.Equals(earlier.History, history, StringComparison.Ordinal))
+        {
+            throw new AdminException(
+                $"{order.Database} was deleted and made anew since that import stopped. Begin anew with --restart.",
+                ExitCode.Configuration);
+        }
+
+        var same = begun with
+        {
+            History = earlier.History,
+            Seed = earlier.Seed,
+            Records = earlier.Records,
+            Stored = earlier.Stored,
+            Bad = earlier.Bad,
+        };
+        return earlier == same
             ? earlier
             : throw new AdminException($"The import that stopped was of another input, into another database, or read it otherwise ({earlier.Database}, {earlier.Reading}). Begin anew with --restart.", ExitCode.Configuration);
+
+        ImportJournal NewJournal(long bytes, long ticks) => new()
+        {
+            Database = order.Database,
+            History = history,
+            InputBytes = bytes,
+            InputTicks = ticks,
+            Seed = seed,
+            Reading = order.Reading,
+        };
     }
 
     /// <summary>What comes behind the documents of a dump: identities, indexes, and what is told of the rest.</summary>

@@ -12,6 +12,11 @@ internal sealed record ImportJournal
     /// <summary>The database.</summary>
     public required string Database { get; init; }
 
+    /// <summary>
+    /// The database's history, which another one of the same name does not have; null where an older program noted it.
+    /// </summary>
+    public required string? History { get; init; }
+
     /// <summary>The input's length and time of change: another input under the same name is not gone on with.</summary>
     public required long InputBytes { get; init; }
 
@@ -44,6 +49,7 @@ internal sealed record ImportJournal
             return new ImportJournal
             {
                 Database = root.GetProperty(nameof(Database)).GetString()!,
+                History = root.TryGetProperty(nameof(History), out var history) ? history.GetString() : null,
                 InputBytes = root.GetProperty(nameof(InputBytes)).GetInt64(),
                 InputTicks = root.GetProperty(nameof(InputTicks)).GetInt64(),
                 Seed = root.GetProperty(nameof(Seed)).GetString()!,
@@ -98,6 +104,7 @@ internal sealed record ImportJournal
         {
             json.WriteStartObject();
             json.WriteString("Database"u8, Database);
+            json.WriteString("History"u8, History);
             json.WriteNumber("InputBytes"u8, InputBytes);
             json.WriteNumber("InputTicks"u8, InputTicks);
             json.WriteString("Seed"u8, Seed);
