@@ -55,7 +55,7 @@ internal static class ExportCommand
         using var interruption = new Interruption(progress: null, () => "What was written is not whole, and an export cannot be gone on with: give the same command again.");
         foreach (var database in databases)
         {
-            await ExportAsync(database, Output.Stream, gaps, cancellation);
+            await ExportAsync(database, Tty.IsOutput ? Output.Visible : Output.Stream, gaps, cancellation);
         }
 
         return gaps.Count == 0

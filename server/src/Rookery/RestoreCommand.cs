@@ -38,7 +38,6 @@ internal static class RestoreCommand
 
         var io = new IoTimeline(TimeProvider.System, disk.DeviceOf(from));
         using var progress = new Progress(what: null, TimeProvider.System);
-        using var interruption = new Interruption(progress, () => $"{options.DataDirectory} is not complete, and no node opens it: delete {WhatToDelete(options)}, and give the same command again.");
         var restoration = new Restoration(disk, options, new MemoryBudget(memory), io, TimeProvider.System)
         {
             Progress = (copied, total) =>
@@ -47,6 +46,9 @@ internal static class RestoreCommand
                 progress.Report(0, copied);
             },
         };
+        using var interruption = new Interruption(progress, () => restoration.IsUnfinished
+            ? $"{options.DataDirectory} is not complete, and no node opens it: delete {WhatToDelete(options)}, and give the same command again."
+            : $"{options.DataDirectory} is as it was, or complete.");
         foreach (var (name, documents) in restoration.Run(from, database))
         {
             progress.Clear();

@@ -91,7 +91,7 @@ test("A query is answered as lines, as a table, as the node says it, and explain
   assert.deepEqual(ended(await rookery(...query), 0).trim().split("\n").map(line => JSON.parse(line).age), [7, 12])
   assert.equal(JSON.parse(ended(await rookery(...query, "--json"), 0)).TotalResults, 2)
   const table = await rookery(...query, "--table", "--timings")
-  assert.match(table.stdout, /^ID +name +age\nrooks\/2 +Rook .\[31m2 +7\nrooks\/3 +Rook .\[31m3 +12\n$/)
+  assert.match(table.stdout, /^ID +name +age\nrooks\/2 +Rook \\u001b\[31m2 +7\nrooks\/3 +Rook \\u001b\[31m3 +12\n$/)
   assert.ok(!table.stdout.includes("\u001b"), "what others wrote does not reach the terminal as a command")
   assert.match(table.stderr, /2 results in \d+ ms by /)
   assert.match(table.stderr, /ms\n.*ms/)

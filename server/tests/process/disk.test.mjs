@@ -91,7 +91,7 @@ test("A journal's own device that fills up refuses growth, and writes come back 
   await until(() => load.refusals.has(507))
   await load.stop()
   assert.deepEqual([...load.refusals.keys()], [507], "no other refusal")
-  assert.match(JSON.parse((await put(node)).text).Message, /bytes left for its journal in .* and keeps \d+/)
+  assert.match(JSON.parse((await put(node)).text).Message, /[\d.]+ [KMG]iB left for its journal in .* and keeps [\d.]+ [KMG]iB/)
   const [deleted] = load.acknowledged.keys()
   assert.equal((await node.request("DELETE", `/databases/load/docs?id=${deleted}`)).status, 204)
   load.acknowledged.delete(deleted)

@@ -20,6 +20,9 @@ public sealed class Restoration(IDisk disk, NodeOptions options, MemoryBudget me
 
     private string JournalTarget => options.JournalDirectory ?? DataDirectory.JournalPathOf(Target);
 
+    /// <summary>Whether the target holds a part of a restore, which no node opens.</summary>
+    public bool IsUnfinished => DataDirectory.IsUnfinished(disk, Target);
+
     /// <summary>Restores.</summary>
     /// <param name="from">The directory of the backup.</param>
     /// <param name="onlyDatabase">The name of the one database to keep; null for all.</param>

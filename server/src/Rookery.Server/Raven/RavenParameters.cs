@@ -137,6 +137,7 @@ internal static class RavenParameters
         TakesNotes = true,
         PassedOver = new Dictionary<string, string>(StringComparer.Ordinal)
         {
+            ["localUrl"] = "tells a debugging proxy where the node is",
             ["applicationIdentifier"] = "names the application for whoever watches the traffic of a server",
         },
     };

@@ -66,9 +66,17 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
         var answer = await client.GetJsonAsync(HttpMethod.Post, $"{asked.Path}/queries", body);
         long total = answer.GetProperty("TotalResults").GetInt64();
         long count = query is null ? total : Math.Min(Math.Max(0, total - (NumberOf(query.Offset) ?? 0)), NumberOf(query.Limit) ?? long.MaxValue);
-        string names = string.Join(", ", answer.GetProperty("Results").EnumerateArray().Select(static found => VisibleText.OfLine(found.GetProperty("@metadata").GetProperty("@id").GetString()!)));
+        string names = string.Join(", ", answer.GetProperty("Results").EnumerateArray().Select(static found => VisibleText.OfLine(IdOf(found))));
         return (count, count > Named ? $"{names}, …" : names);
     }
+
+    /// <summary>The id of what was found.</summary>
+    /// <exception cref="AdminException">It is a row, not a document.</exception>
+    private static string IdOf(JsonElement found) =>
+        found.TryGetProperty("@metadata"u8, out var metadata) && metadata.TryGetProperty("@id"u8, out var id)
+            ? id.GetString()!
+            : throw new AdminException(
+                "What this query finds are groups or rows, not documents. Nothing was changed.", ExitCode.Configuration);
 
     /// <summary>The query; null for one that only a newer node may understand: it judges what it is sent.</summary>
     private Query? TryParse()

@@ -36,7 +36,19 @@ internal sealed class Interruption : IDisposable
 
         signal.Cancel = true;
         _progress?.End();
-        Console.Error.WriteLine($"Interrupted. {_clean()}");
+        Console.Error.WriteLine($"Interrupted. {Clean()}");
         Environment.Exit(code);
+    }
+
+    private string Clean()
+    {
+        try
+        {
+            return _clean();
+        }
+        catch (Exception failure) when (failure is IOException or UnauthorizedAccessException or ObjectDisposedException)
+        {
+            return failure.Message;
+        }
     }
 }

@@ -122,9 +122,10 @@ internal sealed class BulkDocs(ServerContext context)
             collections.Add(collection ?? "");
         }
 
+        using var ending = CancellationTokenSource.CreateLinkedTokenSource(http.RequestAborted, context.Stopping);
         try
         {
-            await wait.WaitAsync(context, database, areKnown ? [.. collections] : null, http.RequestAborted);
+            await wait.WaitAsync(context, database, areKnown ? [.. collections] : null, ending.Token);
         }
         catch
         {
