@@ -53,7 +53,11 @@ public static class WireDate
         return utcTicks > 0 && utcTicks <= DateTime.MaxValue.Ticks;
     }
 
-    private static bool TryReadFraction(ref ReadOnlySpan<byte> rest, out int ticks)
+    /// <summary>Takes a fraction of a second, of seven digits at most, off a text that may begin with one.</summary>
+    /// <param name="rest">What stands behind the seconds; behind the fraction afterwards.</param>
+    /// <param name="ticks">The fraction in ticks; 0 where there is none.</param>
+    /// <returns>False where a point is not followed by one to seven digits.</returns>
+    internal static bool TryReadFraction(ref ReadOnlySpan<byte> rest, out int ticks)
     {
         ticks = 0;
         if (rest.IsEmpty || rest[0] != '.')

@@ -1,6 +1,7 @@
 using System.Buffers.Text;
 using System.Globalization;
 using Rookery.Disk;
+using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Scripting;
 
@@ -32,7 +33,6 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
     private const int DayBytes = 10;
     private const int SecondBytes = 19;
     private const int FormShift = 62;
-    private const int FractionDigits = 7;
 
     /// <summary>The moment: what has no zone counts as UTC.</summary>
     public long Moment => Ticks - Offset;
@@ -79,7 +79,7 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
 
         ticks += (((((hour * 60L) + minute) * 60) + second) * TimeSpan.TicksPerSecond);
         var rest = text[SecondBytes..];
-        if (!TryReadFraction(ref rest, out int fraction) || !TryReadZone(rest, out var form, out long offset))
+        if (!WireDate.TryReadFraction(ref rest, out int fraction) || !TryReadZone(rest, out var form, out long offset))
         {
             return false;
         }
@@ -128,30 +128,6 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
         }
 
         ticks = span.Ticks;
-        return true;
-    }
-
-    private static bool TryReadFraction(ref ReadOnlySpan<byte> rest, out int ticks)
-    {
-        ticks = 0;
-        if (rest.IsEmpty || rest[0] != '.')
-        {
-            return true;
-        }
-
-        int digits = rest[1..].IndexOfAnyExceptInRange((byte)'0', (byte)'9');
-        digits = digits < 0 ? rest.Length - 1 : digits;
-        if (digits is 0 or > FractionDigits || !TryRead(rest.Slice(1, digits), out ticks))
-        {
-            return false;
-        }
-
-        for (int digit = digits; digit < FractionDigits; digit++)
-        {
-            ticks *= 10;
-        }
-
-        rest = rest[(digits + 1)..];
         return true;
     }
 
