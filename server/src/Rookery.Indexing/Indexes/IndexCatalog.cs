@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using System.Collections.Frozen;
 using System.Diagnostics.CodeAnalysis;
 using Rookery.Disk;
@@ -15,9 +16,11 @@ internal sealed class IndexCatalog : IDisposable
     private readonly IndexWorkshop _workshop;
     private readonly ChangeSubscription<IndexChange> _changes;
     private readonly HashSet<long> _told = [];
+
+    // By lower-cased name. Where there is a slot all the same, it is by an older definition.
+    private readonly ConcurrentDictionary<string, NotKept> _notKept = new(StringComparer.Ordinal);
     private bool _isCurrent;
     private long? _refusedAt;
-    private FrozenDictionary<string, bool> _leftOut = FrozenDictionary<string, bool>.Empty;
     private FrozenDictionary<string, IndexSlot> _slots = FrozenDictionary<string, IndexSlot>.Empty;
 
     /// <summary>Without any until <see cref="Follow"/> opens what the log defines.</summary>
@@ -49,8 +52,10 @@ internal sealed class IndexCatalog : IDisposable
     /// <summary>Finds an index by name, without case.</summary>
     public bool TryGet(string name, [NotNullWhen(true)] out IndexSlot? slot) => Volatile.Read(ref _slots).TryGetValue(LowerNames.Index(name), out slot);
 
-    /// <summary>Whether the log defines an index for which this node has no room.</summary>
-    public bool IsLeftOut(string name) => Volatile.Read(ref _leftOut).ContainsKey(LowerNames.Index(name));
+    /// <summary>
+    /// Why the newest definition of an index is not followed on this node; null when it is, or was not looked at yet.
+    /// </summary>
+    public NotKept? WhyNotKept(string name) => _notKept.GetValueOrDefault(LowerNames.Index(name));
 
     /// <summary>Goes by what the log defines now, by what was asked, and by who has caught up. Reads no documents.</summary>
     /// <returns>Whether something changed.</returns>
@@ -63,7 +68,7 @@ internal sealed class IndexCatalog : IDisposable
 
         bool synchronised = false;
         bool isRetried = _refusedAt is { } refusedAt && _workshop.Time.GetElapsedTime(refusedAt) >= _workshop.Options.RestAfterDamage;
-        bool hasRoomAgain = _leftOut.Values.Any(_workshop.Quota.HasRoom);
+        bool hasRoomAgain = _notKept.Any(one => one.Value.Needed is { } place && _workshop.Quota.HasRoom(place));
         if (_changes.TakeLagged() || !_isCurrent || isRetried || hasRoomAgain)
         {
             // What fails is tried again.
@@ -73,7 +78,7 @@ internal sealed class IndexCatalog : IDisposable
             _isCurrent = synchronised = true;
         }
 
-        return synchronised | Reset() | Replace();
+        return synchronised | GiveWay() | Reset() | Replace();
     }
 
     /// <summary>How each is.</summary>
@@ -126,11 +131,31 @@ internal sealed class IndexCatalog : IDisposable
             {
                 Publish(name, new IndexSlot(replacement, null));
                 Remove(slot.Serving);
+                replacement.Place = IndexQuota.PlaceOf(replacement.Record);
+                _workshop.Quota.Settle(replacement.Place);
                 replaced = true;
             }
         }
 
         return replaced;
+    }
+
+    // The youngest first: it has the least to lose. Its folder stays, because it may have room again.
+    private bool GiveWay()
+    {
+        bool gave = false;
+        while (_workshop.Quota.AutomaticBeyond > 0
+            && Slots.Where(static slot => slot.Value.Serving.Place == IndexPlace.Automatic)
+                .OrderByDescending(static slot => slot.Value.Newest.Record.Number)
+                .FirstOrDefault() is { Key: { } name, Value: var slot })
+        {
+            NoteNotKept(slot.Newest.Record, _workshop.Quota.Reason, IndexPlace.Automatic);
+            Publish(name, null);
+            slot.All.ToList().ForEach(Close);
+            gave = true;
+        }
+
+        return gave;
     }
 
     private bool Reset()
@@ -141,7 +166,7 @@ internal sealed class IndexCatalog : IDisposable
             foreach (var index in slot.All.Where(static index => index.IsResetAsked))
             {
                 Remove(index);
-                var again = Open(index.Record);
+                var again = Open(index.Record, index.Place);
                 again?.IsPaused = index.IsPaused;
                 Publish(name, AfterReset(slot, index, again));
                 reset = true;
@@ -170,28 +195,23 @@ internal sealed class IndexCatalog : IDisposable
 
         // Those that somebody defined come before those that queries had made. One that has no room keeps its folder:
         // it may have room again.
-        var leftOut = new Dictionary<string, bool>(StringComparer.Ordinal);
-        foreach (var (record, isAutomatic) in records.Select(static record => (record, IndexQuota.IsAutomatic(record))).OrderBy(static known => known.Item2))
+        var placed = records.Select(static record => (Record: record, Place: IndexQuota.PlaceOf(record)));
+        foreach (var (record, place) in placed.OrderBy(static one => one.Place))
         {
             string name = LowerNames.Index(record.Name);
-            bool isThere = Slots.TryGetValue(name, out var slot);
-            if (isThere || _workshop.Quota.HasRoom(isAutomatic))
-            {
-                Publish(name, isThere ? Update(slot!, record) : Begin(record));
-            }
-            else
-            {
-                _workshop.Quota.TryEnter(isAutomatic);
-                leftOut.Add(name, isAutomatic);
-            }
+            Publish(name, Slots.TryGetValue(name, out var slot) ? Update(slot, record) : Begin(record, place));
         }
 
-        Volatile.Write(ref _leftOut, leftOut.ToFrozenDictionary(StringComparer.Ordinal));
         var names = records.Select(static record => LowerNames.Index(record.Name)).ToHashSet(StringComparer.Ordinal);
         foreach (var (name, slot) in Slots.Where(slot => !names.Contains(slot.Key)))
         {
             Publish(name, null);
             slot.All.ToList().ForEach(Remove);
+        }
+
+        foreach (string name in _notKept.Keys.Where(name => !names.Contains(name)))
+        {
+            _notKept.TryRemove(name, out _);
         }
 
         // What has a number above the last is defined by what this node, which has just started, did not apply yet.
@@ -203,14 +223,16 @@ internal sealed class IndexCatalog : IDisposable
         }
     }
 
-    private IndexSlot? Begin(IndexRecord record)
+    private IndexSlot? Begin(IndexRecord record, IndexPlace place)
     {
-        var replaced = record.Replaced is { } before && _folders.Exists(Database.Number, before.Number)
-            ? Open(record with { Number = before.Number, Definition = before.Definition, Replaced = null })
-            : null;
-        var newest = Open(record);
-        return replaced is null ? newest is null ? null : new IndexSlot(newest, null)
-            : new IndexSlot(replaced, newest);
+        if (record.Replaced is { } before && _folders.Exists(Database.Number, before.Number)
+            && Open(record with { Number = before.Number, Definition = before.Definition, Replaced = null }, place) is
+            { } replaced)
+        {
+            return new IndexSlot(replaced, Open(record, IndexPlace.Replacement));
+        }
+
+        return Open(record, place) is { } newest ? new IndexSlot(newest, null) : null;
     }
 
     private IndexSlot Update(IndexSlot slot, IndexRecord record)
@@ -228,35 +250,38 @@ internal sealed class IndexCatalog : IDisposable
         }
 
         slot.Serving.Record = slot.Serving.Record with { Settings = record.Settings };
-        var replacement = Open(record);
+        var replacement = Open(record, IndexPlace.Replacement);
         replacement?.IsPaused = slot.Serving.IsPaused;
         return new IndexSlot(slot.Serving, replacement);
     }
 
-    /// <summary>Opens an index, or begins it anew; null, and the owner is told, when neither can be.</summary>
-    private RunningIndex? Open(IndexRecord record)
+    /// <summary>Opens an index, or begins it anew; null, and it is said why, when neither can be.</summary>
+    private RunningIndex? Open(IndexRecord record, IndexPlace place)
     {
-        bool isAutomatic = IndexQuota.IsAutomatic(record);
-        if (!_workshop.Quota.TryEnter(isAutomatic))
+        if (!_workshop.Quota.TryEnter(place))
         {
+            NoteNotKept(record, _workshop.Quota.WhyNone(place), place);
             return null;
         }
 
         try
         {
             var index = _workshop.Open(_folders, Database, record);
+            index.Place = place;
             Pump.Add(index);
             _told.Remove(record.Number);
+            _notKept.TryRemove(LowerNames.Index(record.Name), out _);
             return index;
         }
         catch (Exception wrong) when (wrong is DiskException or IndexDefinitionException)
         {
-            _workshop.Quota.Leave(isAutomatic);
+            _workshop.Quota.Leave(place);
             if (wrong is DiskException)
             {
                 _refusedAt = _workshop.Time.GetTimestamp();
             }
 
+            NoteNotKept(record, wrong.Message, needed: null);
             if (_told.Add(record.Number))
             {
                 _workshop.TroubleFound($"The index {record.Name} of database {Database.Name} is not kept on this node: {wrong.Message}");
@@ -266,11 +291,18 @@ internal sealed class IndexCatalog : IDisposable
         }
     }
 
+    // What is told already keeps its time.
+    private void NoteNotKept(IndexRecord record, string reason, IndexPlace? needed)
+    {
+        var told = new NotKept(reason, _workshop.Time.GetUtcNow(), needed);
+        _notKept.AddOrUpdate(LowerNames.Index(record.Name), told, (_, before) => told with { Time = before.Time });
+    }
+
     private void Close(RunningIndex index)
     {
         Pump.Remove(index);
         index.Dispose();
-        _workshop.Quota.Leave(IndexQuota.IsAutomatic(index.Record));
+        _workshop.Quota.Leave(index.Place);
     }
 
     private void Remove(RunningIndex index)

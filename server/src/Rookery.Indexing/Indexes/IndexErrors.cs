@@ -3,7 +3,7 @@ namespace Rookery.Indexing.Indexes;
 /// <summary>A document that an index could not take.</summary>
 /// <param name="Time">When.</param>
 /// <param name="DocumentId">Which one; empty when it was none.</param>
-/// <param name="Action">What was being done: <c>Map</c>, <c>Reduce</c>, <c>Write</c>.</param>
+/// <param name="Action">What was being done: <c>Map</c>, <c>Reduce</c>, <c>Write</c>, <c>Open</c>.</param>
 /// <param name="Message">What is wrong, in a sentence.</param>
 public sealed record IndexError(DateTimeOffset Time, string DocumentId, string Action, string Message);
 

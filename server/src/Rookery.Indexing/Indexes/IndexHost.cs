@@ -97,6 +97,9 @@ public sealed class IndexHost : IDisposable
         return new IndexHost(databases, disk, options, time, folder => SegmentStore.Open(context, folder)) { _cache = cache };
     }
 
+    /// <summary>Whether a query had an index made.</summary>
+    public static bool IsAutomatic(IndexRecord record) => IndexQuota.PlaceOf(record) == IndexPlace.Automatic;
+
     /// <summary>How the indexes of a database are on this node, by name.</summary>
     public IReadOnlyList<IndexStatus> ReadStatus(Database database) => TryGetCatalog(database, out var catalog) ? catalog.ReadStatus() : [];
 
@@ -114,11 +117,20 @@ public sealed class IndexHost : IDisposable
             : [])]
         : [];
 
-    /// <summary>The errors of an index, the oldest first; empty when there is no such index.</summary>
+    /// <summary>
+    /// The errors of an index, the oldest first, and behind them why its newest definition is not followed; empty when
+    /// there is no such index.
+    /// </summary>
     /// <param name="database">Its database.</param>
     /// <param name="name">Its name.</param>
     /// <param name="ofReplacement">Of the one that is built to take its place.</param>
-    public IReadOnlyList<IndexError> ReadErrors(Database database, string name, bool ofReplacement = false) => ErrorsOf(database, name, ofReplacement)?.List() ?? [];
+    public IReadOnlyList<IndexError> ReadErrors(Database database, string name, bool ofReplacement = false)
+    {
+        var errors = ErrorsOf(database, name, ofReplacement)?.List() ?? [];
+        return !ofReplacement && FindNotKept(database, name) is { } notKept
+            ? [.. errors, new IndexError(notKept.Time, "", "Open", notKept.Reason)]
+            : errors;
+    }
 
     /// <summary>A stream of how the indexes of all databases come further, from now on. It ends with the node.</summary>
     public ChangeSubscription<IndexBatch> SubscribeToBatches() => _batches.Subscribe();
@@ -136,10 +148,17 @@ public sealed class IndexHost : IDisposable
     }
 
     /// <summary>
-    /// Why an index that the log defines is not kept on this node, in a sentence; null when it is, or will be as soon
-    /// as it is opened.
+    /// Why the newest definition of an index is not followed on this node, in a sentence or two; null when it is, or
+    /// will be as soon as it is opened. An older definition may answer meanwhile.
     /// </summary>
-    public string? WhyNotKept(Database database, string name) => TryGetCatalog(database, out var catalog) && catalog.IsLeftOut(name) ? Quota.Reason : null;
+    public string? WhyNotKept(Database database, string name) => FindNotKept(database, name)?.Reason;
+
+    /// <summary>Whether this node may have so many automatic indexes defined.</summary>
+    /// <param name="automatic">How many there are of all databases, with those that are being defined.</param>
+    public bool MayDefine(int automatic) => Quota.MayDefine(automatic);
+
+    /// <summary>How many indexes there may be, as a sentence for whoever wants one more.</summary>
+    public string WhyNoMore => Quota.Reason;
 
     /// <summary>Forgets the errors of an index, if there is one.</summary>
     /// <param name="database">Its database.</param>
@@ -320,6 +339,9 @@ public sealed class IndexHost : IDisposable
         _catalogs = [];
         _batches.Complete();
     }
+
+    private NotKept? FindNotKept(Database database, string name) =>
+        TryGetCatalog(database, out var catalog) ? catalog.WhyNotKept(name) : null;
 
     private IndexErrors? ErrorsOf(Database database, string name, bool ofReplacement) =>
         !TryGetSlot(database, name, out var slot) ? null : ofReplacement ? slot.Replacement?.Errors : slot.Serving.Errors;

@@ -1,16 +1,14 @@
 using System.Globalization;
 using Rookery.Documents;
 using Rookery.Indexing.Execution;
-using Rookery.Indexing.Language;
 
 namespace Rookery.Indexing.Indexes;
 
 /// <summary>
 /// How many indexes a node keeps, of all its databases: what each gathers while it is fed, and what it knows of its
-/// segments,
-/// has to fit into the memory of the node, whatever the log defines. Definitions are the same on all members, memory
-/// is not:
-/// those that a node has no room for are not opened on it.
+/// segments, has to fit into the memory of the node, whatever the log defines. Definitions are the same on all members,
+/// memory is not: those that a node has no room for are not opened on it. Places are taken and given back by the thread
+/// that indexes; any may ask.
 /// </summary>
 /// <param name="memoryBytes">What bounds the memory of the process.</param>
 /// <param name="tell">Told in a sentence when there are more.</param>
@@ -19,21 +17,27 @@ internal sealed class IndexQuota(long memoryBytes, Action<string> tell)
     private const long BytesPerIndex = 1 << 20;
     private const int Least = 32;
 
-    private int _automatic;
-    private int _others;
+    // By IndexPlace.
+    private readonly int[] _taken = new int[3];
     private bool _isTold;
 
     /// <summary>How many it keeps.</summary>
     public int Most { get; } = (int)Math.Clamp(memoryBytes / BytesPerIndex, Least, int.MaxValue);
 
-    /// <summary>
-    /// How many of them may be automatic: whoever may read has them made, and they leave room for those that were
-    /// defined.
-    /// </summary>
+    /// <summary>How many of them may be automatic while nobody defined more than the rest.</summary>
     public int MostAutomatic => Most / 2;
 
-    /// <summary>Whether one more automatic index would be kept.</summary>
-    public bool HasRoomForAutomatic => HasRoom(isAutomatic: true);
+    /// <summary>
+    /// How many may be built beside those, to take the place of one of them. They have places of their own: on a node
+    /// that is full a changed definition would else never be followed.
+    /// </summary>
+    public int MostReplacements => Most / 8;
+
+    /// <summary>
+    /// How many automatic indexes are open beyond what those leave that were defined: whoever may read has automatic
+    /// ones made, so they give way.
+    /// </summary>
+    public int AutomaticBeyond => Math.Max(0, TakenBy(IndexPlace.Automatic) - MostAutomaticNow);
 
     /// <summary>Why an index is not kept, as a sentence.</summary>
     public string Reason => string.Create(
@@ -41,74 +45,81 @@ internal sealed class IndexQuota(long memoryBytes, Action<string> tell)
         $"This node's memory of {memoryBytes >> 20} MiB keeps {Most} indexes, {MostAutomatic} of them automatic, "
         + $"and there are more. Delete some that nobody needs, or give the node more memory.");
 
-    /// <summary>Whether an index is automatic; one whose definition cannot be read is not.</summary>
-    public static bool IsAutomatic(IndexRecord record)
+    private int MostAutomaticNow => Math.Min(MostAutomatic, Most - TakenBy(IndexPlace.Defined));
+
+    /// <summary>What an index counts as; one whose definition cannot be read is not automatic.</summary>
+    public static IndexPlace PlaceOf(IndexRecord record)
     {
         try
         {
             return AutoIndexDefinition.TryRead(record.Definition) is not null
-                || AutoReduceDefinition.TryRead(record.Definition) is not null;
+                || AutoReduceDefinition.TryRead(record.Definition) is not null
+                ? IndexPlace.Automatic
+                : IndexPlace.Defined;
         }
         catch (IndexDefinitionException)
         {
-            return false;                               // opening it says why
+            return IndexPlace.Defined;                  // opening it says why
         }
     }
 
     /// <summary>Whether one more would be kept.</summary>
-    public bool HasRoom(bool isAutomatic)
+    public bool HasRoom(IndexPlace place) => TakenBy(place) < place switch
     {
-        int automatic = Volatile.Read(ref _automatic);
-        return automatic + Volatile.Read(ref _others) < Most && (!isAutomatic || automatic < MostAutomatic);
-    }
+        IndexPlace.Defined => Most,
+        IndexPlace.Automatic => MostAutomaticNow,
+        _ => MostReplacements,
+    };
 
-    /// <summary>Takes the place of one that is opened. On the thread that indexes.</summary>
+    /// <summary>Why an index has no place, as a sentence or two.</summary>
+    public string WhyNone(IndexPlace place) => place != IndexPlace.Replacement ? Reason : string.Create(
+        CultureInfo.InvariantCulture,
+        $"This node builds {MostReplacements} changed definitions at a time, and others are before it. It is its turn "
+        + $"when one of them is built, resumed, corrected or deleted.");
+
+    /// <summary>Takes the place of one that is opened.</summary>
     /// <returns>Whether there is room; the owner is told once when there is none.</returns>
-    public bool TryEnter(bool isAutomatic)
+    public bool TryEnter(IndexPlace place)
     {
-        if (!HasRoom(isAutomatic))
+        if (!HasRoom(place))
         {
-            if (!_isTold)
+            if (!_isTold && place != IndexPlace.Replacement)
             {
                 _isTold = true;
-                tell($"{Reason} Queries that need one which is not kept here look at documents, or are refused.");
+                tell($"{Reason} Queries that need one which is not kept here look at documents; "
+                    + "those that name one are refused.");
             }
 
             return false;
         }
 
-        Count(isAutomatic, 1);
+        Interlocked.Increment(ref _taken[(int)place]);
         return true;
     }
 
     /// <summary>One was closed.</summary>
-    public void Leave(bool isAutomatic) => Count(isAutomatic, -1);
+    public void Leave(IndexPlace place) => Interlocked.Decrement(ref _taken[(int)place]);
+
+    /// <summary>One that was built to take the place of another has it, which the other left.</summary>
+    public void Settle(IndexPlace place)
+    {
+        Leave(IndexPlace.Replacement);
+        Interlocked.Increment(ref _taken[(int)place]);
+    }
+
+    /// <summary>Whether so many automatic indexes may be defined, of all databases.</summary>
+    public bool MayDefine(int automatic) => automatic <= MostAutomaticNow;
 
     /// <summary>
     /// A way by which a query can be answered: without an index where it would have to be one too many.
     /// </summary>
-    /// <exception cref="QueryException">It needs one.</exception>
-    public QueryRoute Bound(QueryRoute route)
-    {
-        if (route.ToDefine is null || HasRoomForAutomatic)
-        {
-            return route;
-        }
+    public QueryRoute Bound(QueryRoute route) => route.ToDefine is null || HasRoom(IndexPlace.Automatic)
+        ? route
+        : new QueryRoute(null, null, IsBuilt: false, NeedsIndex: false,
+            [
+                .. route.Reasons.Select(static reason => reason with { IsChosen = false }),
+                PlanReason.OfDocuments($"Documents are looked at: {Reason}"),
+            ]);
 
-        return route.NeedsIndex
-            ? throw new QueryException(QueryFault.TooCostly, $"This query is answered by an index only. {Reason}")
-            : new QueryRoute(null, null, IsBuilt: false, NeedsIndex: false, [.. route.Reasons, PlanReason.OfDocuments($"Documents are looked at: {Reason}")]);
-    }
-
-    private void Count(bool isAutomatic, int change)
-    {
-        if (isAutomatic)
-        {
-            Interlocked.Add(ref _automatic, change);
-        }
-        else
-        {
-            Interlocked.Add(ref _others, change);
-        }
-    }
+    private int TakenBy(IndexPlace place) => Volatile.Read(ref _taken[(int)place]);
 }

@@ -131,6 +131,9 @@ internal sealed class RunningIndex : IDisposable
     /// <summary>Whether it is built beside another of its name, whose place it is to take.</summary>
     public bool IsReplacement { get; set; }
 
+    /// <summary>What it counts as among the indexes of the node; kept by the thread that indexes.</summary>
+    public IndexPlace Place { get; set; }
+
     /// <summary>Told once, in a sentence, why it stopped: because it cannot take too many of the documents.</summary>
     public Action<RunningIndex, string>? Stopped { get; init; }
 

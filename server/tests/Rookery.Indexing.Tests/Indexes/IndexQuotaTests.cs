@@ -1,4 +1,6 @@
+using System.Text.Json;
 using Rookery.Indexing.Analysis;
+using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Indexes;
 using Rookery.Indexing.Language;
@@ -53,7 +55,87 @@ public sealed class IndexQuotaTests
     }
 
     [Fact]
-    public void A_query_for_which_there_is_no_room_looks_at_documents_or_is_refused_where_it_cannot()
+    public void A_changed_definition_is_followed_on_a_node_that_is_full()
+    {
+        using var node = FullNode(out var names);
+        foreach (string name in names)
+        {
+            DefineStatic(node, name, "o.name + 'x'");
+        }
+
+        // More than are built at a time: the others wait for their turn.
+        SettleInTurns(node);
+        Assert.All(names, name => Assert.Equal("ax", TermOf(node, name)));
+        Assert.All(names, name => Assert.Null(node.Host.WhyNotKept(node.Database(), name)));
+        Assert.Equal(MostOfALeastNode, node.Host.ReadStatus(node.Database()).Count);
+    }
+
+    [Fact]
+    public void A_changed_definition_that_has_to_wait_is_said_by_its_name()
+    {
+        using var node = FullNode(out var names);
+        node.Host.SetPaused(node.Database(), isPaused: true);
+        foreach (string name in names)
+        {
+            DefineStatic(node, name, "o.name + 'x'");
+        }
+
+        node.SettleAll();
+        var waiting = names.Where(name => node.Host.WhyNotKept(node.Database(), name) is not null).ToList();
+        Assert.Equal(MostOfALeastNode - (MostOfALeastNode / 8), waiting.Count);
+        Assert.Equal("a", TermOf(node, waiting[0]));
+        var error = node.Host.ReadErrors(node.Database(), waiting[0])[^1];
+        Assert.Equal("Open", error.Action);
+        Assert.Contains("builds 4 changed definitions at a time", error.Message, StringComparison.Ordinal);
+
+        node.Host.SetPaused(node.Database(), isPaused: false);
+        SettleInTurns(node);
+        Assert.All(names, name => Assert.Equal("ax", TermOf(node, name)));
+    }
+
+    [Fact]
+    public void Automatic_indexes_give_way_to_those_that_are_defined_in_any_database()
+    {
+        using var node = IndexedNode.New();
+        node.CreateDatabase("zoo");
+        for (int i = 0; i < MostOfALeastNode / 2; i++)
+        {
+            node.Define($"a{i:D2}", Of($"f{i}"));
+        }
+
+        node.SettleAll();
+        for (int i = 0; i < MostOfALeastNode - 3; i++)
+        {
+            DefineStatic(node, $"s{i:D2}", "o.name", "zoo");
+        }
+
+        node.SettleAll();
+        Assert.Equal(MostOfALeastNode - 3, node.Host.ReadStatus(node.Database("zoo")).Count);
+        Assert.Equal(["a00", "a01", "a02"], node.Host.ReadStatus(node.Database()).Select(static status => status.Name));
+        Assert.Contains("keeps 32 indexes", node.Host.WhyNotKept(node.Database(), "a15"), StringComparison.Ordinal);
+
+        node.ChangeIndexes(static writer => writer.Delete("s00"), "zoo");
+        node.SettleAll();
+        Assert.Equal(4, node.Host.ReadStatus(node.Database()).Count);
+    }
+
+    [Fact]
+    public void A_definition_that_the_node_cannot_carry_out_is_said_by_its_name()
+    {
+        using var node = IndexedNode.New();
+        node.ChangeIndexes(static writer => writer.Put("later", """{"Type":"OfALaterVersion"}"""u8.ToArray(), default));
+        node.SettleAll();
+        Assert.Contains("does not know", node.Host.WhyNotKept(node.Database(), "later"), StringComparison.Ordinal);
+        var error = node.Host.ReadErrors(node.Database(), "later").Single();
+        Assert.Contains("does not know", error.Message, StringComparison.Ordinal);
+
+        node.ChangeIndexes(static writer => writer.Delete("later"));
+        node.SettleAll();
+        Assert.Null(node.Host.WhyNotKept(node.Database(), "later"));
+    }
+
+    [Fact]
+    public void A_query_for_which_there_is_no_room_looks_at_documents()
     {
         using var node = IndexedNode.New();
         for (int i = 0; i < 300; i++)
@@ -72,9 +154,43 @@ public sealed class IndexQuotaTests
         Assert.Equal((null, null), (route.IndexName, route.ToDefine));
         Assert.Contains("keeps 32 indexes", route.Reasons[^1].Text, StringComparison.Ordinal);
         Assert.Equal("i3", Plan(node, "from Users where f3 = 1").IndexName);
-        var refused = Assert.Throws<QueryException>(() => Plan(node, "from Users where search(name, 'a') order by score()"));
-        Assert.Contains("answered by an index only", refused.Message, StringComparison.Ordinal);
+        Assert.False(Plan(node, "from Users where search(name, 'a') order by score()").NeedsIndex);
     }
+
+    private static IndexedNode FullNode(out string[] names)
+    {
+        var node = IndexedNode.New();
+        node.Put("users/1", "\"name\":\"a\"");
+        names = [.. Enumerable.Range(0, MostOfALeastNode).Select(static number => $"s{number:D2}")];
+        foreach (string name in names)
+        {
+            DefineStatic(node, name, "o.name");
+        }
+
+        node.SettleAll();
+        Assert.Equal(names, node.Host.ReadStatus(node.Database()).Select(static status => status.Name));
+        return node;
+    }
+
+    // What is built is written when it is old enough, and then the next ones begin.
+    private static void SettleInTurns(IndexedNode node)
+    {
+        for (int turn = 0; turn <= MostOfALeastNode / 4; turn++)
+        {
+            node.SettleAll();
+        }
+    }
+
+    private static void DefineStatic(IndexedNode node, string name, string value, string database = "shop")
+    {
+        using var json = JsonDocument.Parse(
+            $$"""{"Maps":["map('Users', o => ({ n: {{value}} }))"],"Name":"{{name}}"}""");
+        byte[] definition = StaticIndexRequest.Parse(json.RootElement).Definition.ToJson();
+        node.ChangeIndexes(writer => writer.Put(name, definition, default), database);
+    }
+
+    private static string TermOf(IndexedNode node, string name) =>
+        new IndexedQueries(node.Host).ReadTerms(node.Database(), name, "n", null, 10)!.Single();
 
     private static AutoIndexDefinition Of(string field) => new("Users", [new AutoIndexField([field], AutoIndexFieldUses.None)]);
 

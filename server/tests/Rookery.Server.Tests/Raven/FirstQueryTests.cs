@@ -67,4 +67,22 @@ public sealed class FirstQueryTests : IAsyncLifetime
         Assert.Equal(Documents, answer.Json.GetProperty("TotalResults").GetInt32());
         Assert.NotEqual(0, (await _server.SendAsync("GET", _db + "/indexes/stats")).Json.GetProperty("Results")[0].GetProperty("EntriesCount").GetInt64());
     }
+
+    [Fact]
+    public async Task Many_at_once_define_no_more_indexes_than_the_node_keeps()
+    {
+        var answering = Enumerable.Range(0, 120)
+            .Select(static number => $$"""{"Query":"from Us{{number}} where search(bio, 'fish')"}""")
+            .Select(query => _server.SendAsync("POST", _db + "/queries", query)).ToList();
+        var all = Task.WhenAll(answering);
+        while (!all.IsCompleted)
+        {
+            _time.Advance(TimeSpan.FromSeconds(1));
+            await Task.Delay(1);
+        }
+
+        Assert.All(await all, static answer => Assert.Equal(200, answer.Status));
+        var names = (await _server.SendAsync("GET", _db + "/indexes?namesOnly=true")).Json.GetProperty("Results");
+        Assert.InRange(names.GetArrayLength(), 1, 32);
+    }
 }

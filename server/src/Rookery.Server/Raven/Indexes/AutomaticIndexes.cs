@@ -37,7 +37,11 @@ internal sealed class AutomaticIndexes(ServerContext context)
 
         try
         {
-            var refusal = await ProposeAsync(database, writer => writer.Put(definition.Name, definition.ToJson(), default));
+            // Each that is being defined counts itself and those before it: so many at once are no more than one by
+            // one.
+            var refusal = MayDefine(_defining.Count)
+                ? await ProposeAsync(database, writer => writer.Put(definition.Name, definition.ToJson(), default))
+                : new Rejection(RejectionKind.Overloaded, context.Indexes.WhyNoMore);
             done.SetResult(refusal);
             return refusal;
         }
@@ -62,6 +66,19 @@ internal sealed class AutomaticIndexes(ServerContext context)
                 await ProposeAsync(database, writer => retired.ForEach(writer.Delete));
             }
         }
+    }
+
+    // Those that are defined are counted last: one that is defined meanwhile counts twice, and never not at all.
+    private bool MayDefine(int defining)
+    {
+        int defined = 0;
+        foreach (var database in context.Node.Databases.All)
+        {
+            using var reader = database.OpenReader();
+            defined += reader.ReadIndexes().Count(IndexHost.IsAutomatic);
+        }
+
+        return context.Indexes.MayDefine(defined + defining);
     }
 
     // What was not used since the start counts from there.

@@ -112,7 +112,7 @@ internal sealed class IndexStatusRoutes(ServerContext context)
             {
                 json.WriteStringValue(index.Status is { } status
                     ? $"The index follows the documents through etag {status.VisibleEtag}, and the last one is {status.LastEtag}."
-                    : "This node has not begun with the index.");
+                    : index.Trouble ?? "This node has not begun with the index.");
             }
 
             json.WriteEndArray();
@@ -158,10 +158,10 @@ internal sealed class IndexStatusRoutes(ServerContext context)
         WriteSummary(json, index);
         var status = index.Status;
         json.WriteString("Status"u8, index.RunningStatus);
-        json.WriteString("Trouble"u8, status?.Trouble);
+        json.WriteString("Trouble"u8, index.Trouble);
         json.WriteNumber("EntriesCount"u8, status?.Documents ?? 0);
-        json.WriteNumber("ErrorsCount"u8, status?.ErrorCount ?? 0);
-        json.WriteNumber("MapErrors"u8, status?.ErrorCount ?? 0);
+        json.WriteNumber("ErrorsCount"u8, index.Errors);
+        json.WriteNumber("MapErrors"u8, index.Errors);
         json.WriteNumber("MappedPerSecondRate"u8, status?.Progress.PerSecond ?? 0);
         json.WriteStartObject("Collections"u8);
         foreach (string collection in index.Collections)

@@ -10,7 +10,16 @@ namespace Rookery.Server.Raven.Indexes;
 /// <param name="Grouped">The same of one that holds groups.</param>
 /// <param name="Type">The kind, in RavenDB's words.</param>
 /// <param name="Status">How it is on this node; null while that has not begun with it, or cannot.</param>
-internal sealed record ShownIndex(IndexRecord Record, AutoIndexDefinition? Automatic, AutoReduceDefinition? Grouped, string Type, IndexStatus? Status)
+/// <param name="WhyNotKept">
+/// Why this node does not follow its newest definition; null when it does, or did not look yet.
+/// </param>
+internal sealed record ShownIndex(
+    IndexRecord Record,
+    AutoIndexDefinition? Automatic,
+    AutoReduceDefinition? Grouped,
+    string Type,
+    IndexStatus? Status,
+    string? WhyNotKept)
 {
     /// <summary>The name; what is built to take the place of another one has a name of its own, as RavenDB gives it.</summary>
     public string Name => IsReplacement ? "ReplacementOf/" + Record.Name : Record.Name;
@@ -19,7 +28,17 @@ internal sealed record ShownIndex(IndexRecord Record, AutoIndexDefinition? Autom
     public bool IsReplacement => Status is { IsReplacement: true };
 
     /// <summary>What it does, in RavenDB's words.</summary>
-    public string State => Record.Settings.IsDisabled ? "Disabled" : Status?.State == IndexState.Error ? "Error" : "Normal";
+    public string State => Record.Settings.IsDisabled ? "Disabled"
+        : Status?.State == IndexState.Error || WhyNotKept is not null ? "Error"
+        : "Normal";
+
+    /// <summary>Why it does not do what it should on this node, in a sentence or two; null when it does.</summary>
+    public string? Trouble => WhyNotKept is null ? Status?.Trouble
+        : Status is null ? $"Not kept on this node. {WhyNotKept}"
+        : $"Its changed definition is not followed on this node, and the one before answers. {WhyNotKept}";
+
+    /// <summary>How many errors <c>indexes/errors</c> lists of it, and how many there were before those.</summary>
+    public long Errors => (Status?.ErrorCount ?? 0) + (WhyNotKept is null ? 0 : 1);
 
     /// <summary>Whether it follows the documents, in RavenDB's words.</summary>
     public string RunningStatus => Status?.State switch
@@ -46,7 +65,11 @@ internal sealed record ShownIndex(IndexRecord Record, AutoIndexDefinition? Autom
         }
 
         var statuses = host.ReadStatus(database).ToLookup(static status => status.Name, StringComparer.OrdinalIgnoreCase);
-        return [.. records.SelectMany(record => statuses[record.Name].Select(status => Of(status.Record with { Settings = record.Settings }, status)).DefaultIfEmpty(Of(record, null)))];
+        return
+        [
+            .. records.SelectMany(
+                record => EachOf(record, statuses[record.Name], host.WhyNotKept(database, record.Name))),
+        ];
     }
 
     /// <summary>The indexes of these names, or all of them when none is named.</summary>
@@ -60,18 +83,25 @@ internal sealed record ShownIndex(IndexRecord Record, AutoIndexDefinition? Autom
         return [.. All(host, database).Where(index => names.Count == 0 || wanted.Contains(index.Name) || (withReplacements && wanted.Contains(index.Record.Name)))];
     }
 
-    private static ShownIndex Of(IndexRecord record, IndexStatus? status)
+    private static IEnumerable<ShownIndex> EachOf(
+        IndexRecord record, IEnumerable<IndexStatus> statuses, string? whyNotKept) => statuses
+        .Select(status => Of(
+            status.Record with { Settings = record.Settings }, status, status.IsReplacement ? null : whyNotKept))
+        .DefaultIfEmpty(Of(record, null, whyNotKept));
+
+    private static ShownIndex Of(IndexRecord record, IndexStatus? status, string? whyNotKept)
     {
         try
         {
             return AutoIndexDefinition.TryRead(record.Definition) is { } automatic
-                ? new ShownIndex(record, automatic, null, "AutoMap", status)
-                : AutoReduceDefinition.TryRead(record.Definition) is { } grouped ? new ShownIndex(record, null, grouped, "AutoMapReduce", status)
-                : new ShownIndex(record, null, null, TypeOf(record.Definition), status);
+                ? new ShownIndex(record, automatic, null, "AutoMap", status, whyNotKept)
+                : AutoReduceDefinition.TryRead(record.Definition) is { } grouped
+                ? new ShownIndex(record, null, grouped, "AutoMapReduce", status, whyNotKept)
+                : new ShownIndex(record, null, null, TypeOf(record.Definition), status, whyNotKept);
         }
         catch (IndexDefinitionException)
         {
-            return new ShownIndex(record, null, null, "None", status);
+            return new ShownIndex(record, null, null, "None", status, whyNotKept);
         }
     }
 

@@ -81,6 +81,11 @@ internal sealed class QueryWays(ServerContext context)
     /// <summary>Why an index does not come so far, and what to do, as the rest of a sentence.</summary>
     public static string WhyBehind(ServerContext context, Database database, string name, TimeSpan waited, bool isWaitedForAtRest = false)
     {
+        if (context.Indexes.WhyNotKept(database, name) is { } why)
+        {
+            return $"is not followed on this node: {why} Or ask another member";
+        }
+
         string wait = isWaitedForAtRest ? $", and {waited.TotalMilliseconds:0} ms did not change that" : ", so it was not waited for";
         return context.Indexes.ReadStatus(database).FirstOrDefault(status => !status.IsReplacement && status.Name.Equals(name, StringComparison.OrdinalIgnoreCase))?.State switch
         {
@@ -94,14 +99,20 @@ internal sealed class QueryWays(ServerContext context)
     private QueryRoute RouteOf(Database database, QueryRequest request, bool explains)
     {
         var queries = new IndexedQueries(context.Indexes);
-        if (request.Named is { } notKept && context.Indexes.WhyNotKept(database, notKept.Name) is { } whyNot)
+        if (request.Named is { } asked && context.Indexes.ReadPosition(database, asked.Name) is null
+            && context.Indexes.WhyNotKept(database, asked.Name) is { } why)
         {
-            throw new RefusedException(StatusCodes.Status503ServiceUnavailable, RavenType.RavenException, $"The index '{notKept.Name}' is not kept on this node. {whyNot}");
+            throw new RefusedException(
+                StatusCodes.Status503ServiceUnavailable,
+                RavenType.RavenException,
+                $"The index '{asked.Name}' is not kept on this node. {why}");
         }
 
         return request.Named is not { } named
             ? request.Plan!.IsGrouped ? new GroupedQueries(context.Indexes).Plan(database, request.Plan) : queries.Plan(database, request.Query, request.Plan.Target, explains, request.Parsed)
-            : named.Automatic is { } automatic && IndexedQueries.WhyUnable(request.Query, automatic) is { } why ? throw new QueryException(QueryFault.Invalid, $"The index '{named.Name}' {why}", request.Query.Source.Position)
+            : named.Automatic is { } automatic && IndexedQueries.WhyUnable(request.Query, automatic) is { } unable
+            ? throw new QueryException(
+                QueryFault.Invalid, $"The index '{named.Name}' {unable}", request.Query.Source.Position)
             : new QueryRoute(named.Name, null, IsBuilt: context.Indexes.ReadPosition(database, named.Name) is { VisibleEtag: > 0 }, NeedsIndex: true, explains ? [new PlanReason(named.Name, "The query names it.", IsChosen: true)] : []);
     }
 
