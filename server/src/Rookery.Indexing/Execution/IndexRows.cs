@@ -13,16 +13,19 @@ namespace Rookery.Indexing.Execution;
 public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
 {
     private readonly MapRunner maps;
-    private readonly Database database;
+    private readonly Func<DatabaseReader> reader;
     private readonly byte[] historyId;
     private readonly List<byte[]> rows = [];
 
     /// <summary>The rows of an index.</summary>
     /// <param name="source">The index.</param>
-    /// <param name="database">Where maps find the documents that they load.</param>
-    public IndexRows(RowSource source, Database database)
+    /// <param name="database">Whose documents they are of.</param>
+    /// <param name="reader">
+    /// Gives the moment at which maps find the documents that they load: that of the answer. It is not disposed.
+    /// </param>
+    public IndexRows(RowSource source, Database database, Func<DatabaseReader> reader)
     {
-        this.database = database;
+        this.reader = reader;
         historyId = Encoding.ASCII.GetBytes(database.HistoryId);
         maps = new MapRunner(source.Definition.CompiledMaps, this);
     }
@@ -50,8 +53,7 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
     /// <inheritdoc/>
     void IScriptDocuments.Load(ReadOnlySpan<byte> id, ScriptDocumentReceiver receiver)
     {
-        using var reader = database.OpenReader();
-        if (!DocumentId.TryValidate(id, out _) || !reader.TryGetDocument(id, out var document))
+        if (!DocumentId.TryValidate(id, out _) || !reader().TryGetDocument(id, out var document))
         {
             return;
         }

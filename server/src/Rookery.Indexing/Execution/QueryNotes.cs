@@ -29,15 +29,17 @@ public sealed class QueryNotes : IDisposable
     /// <summary>Notes of one answer.</summary>
     /// <param name="plan">The query.</param>
     /// <param name="database">Whose documents the results are.</param>
+    /// <param name="reader">Gives the moment of the answer.</param>
     /// <param name="share">What they take is drawn from here.</param>
     /// <param name="clock">Is asked as the work goes on.</param>
-    public QueryNotes(ScanPlan plan, Database database, MemoryShare share, IScanClock clock)
+    public QueryNotes(
+        ScanPlan plan, Database database, Func<DatabaseReader> reader, MemoryShare share, IScanClock clock)
     {
         this.plan = plan;
         memory = new ScanMemory(share);
         work = new ScanWork(clock);
         explanation = new ScoreExplanation(work);
-        rows = plan.Rows is { IsReduced: false } source ? new IndexRows(source, database) : null;
+        rows = plan.Rows is { IsReduced: false } source ? new IndexRows(source, database, reader) : null;
         pieces = [.. plan.Highlights.Select(static _ => new Dictionary<string, List<string>>(StringComparer.Ordinal))];
     }
 

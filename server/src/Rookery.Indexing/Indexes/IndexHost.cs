@@ -3,6 +3,7 @@ using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Indexing.Reducing;
 using Rookery.Indexing.Segments;
+using Rookery.Storage;
 
 namespace Rookery.Indexing.Indexes;
 
@@ -311,6 +312,10 @@ public sealed class IndexHost : IDisposable
         catch (DatabaseGoneException)
         {
             return false;
+        }
+        catch (SnapshotEndedException)
+        {
+            return true;                                // it begins again where the indexes stand
         }
     }
 

@@ -21,11 +21,21 @@ internal static class ExportRoute
 
     private static async Task AnswerAsync(HttpContext http, Database database, ServerContext context)
     {
-        using var reader = new AnswerReader(database, http);
-        using var export = new NdjsonExport(reader.Current);
-        http.Response.Headers[CountHeader] = reader.Current.ReadStatistics().Documents.ToString(CultureInfo.InvariantCulture);
         using var answer = new DocumentAnswer(http, context.LargeRequests, ContentType);
-        var turns = new WorkTurns(context, http);
+        using (var reader = new AnswerReader(database, http))
+        {
+            http.Response.Headers[CountHeader] =
+                reader.Current.ReadStatistics().Documents.ToString(CultureInfo.InvariantCulture);
+            await WriteAsync(answer, reader, new WorkTurns(context, http));
+        }
+
+        // The moment is not held while a slow client takes the last part.
+        await answer.SendAsync();
+    }
+
+    private static async Task WriteAsync(DocumentAnswer answer, AnswerReader reader, WorkTurns turns)
+    {
+        using var export = new NdjsonExport(reader.Current);
         while (export.MoveNext())
         {
             await turns.TakeAsync();
@@ -35,8 +45,6 @@ internal static class ExportRoute
                 await answer.SendWhenDueAsync(Pause);
             }
         }
-
-        await answer.SendAsync();
 
         void StepBack()
         {

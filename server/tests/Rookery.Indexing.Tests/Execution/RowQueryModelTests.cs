@@ -249,7 +249,8 @@ public sealed class RowQueryModelTests
             }
 
             using var run = plan.Start(share, new PatientClock());
-            using var mapped = new IndexRows(rows, node.Database());
+            using var moment = node.Database().OpenReader();
+            using var mapped = new IndexRows(rows, node.Database(), () => moment);
             for (int place = 0; place < answer.Documents.Count; place++)
             {
                 if (rows.IsReduced)
@@ -275,7 +276,8 @@ public sealed class RowQueryModelTests
         {
             using var answer = queries.TryAnswer(node.Database(), rows.IndexName, likeness.Finder, share, new PatientClock())!;
             using var finder = likeness.Finder.Start(share, new PatientClock());
-            using var mapped = new IndexRows(rows, node.Database());
+            using var moment = node.Database().OpenReader();
+            using var mapped = new IndexRows(rows, node.Database(), () => moment);
             for (int place = 0; place < answer.Documents.Count && !likeness.Condition.IsLearned; place++)
             {
                 if (rows.IsReduced)
@@ -306,7 +308,8 @@ public sealed class RowQueryModelTests
 
         private void Walk(TakeRows take)
         {
-            using var mapped = new IndexRows(rows, node.Database());
+            using var moment = node.Database().OpenReader();
+            using var mapped = new IndexRows(rows, node.Database(), () => moment);
             using var reader = node.Database().OpenReader();
             using var documents = reader.ByEtag(0);
             while (documents.MoveNext())

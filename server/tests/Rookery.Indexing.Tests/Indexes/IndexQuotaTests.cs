@@ -181,7 +181,8 @@ public sealed class IndexQuotaTests
         }
     }
 
-    private static void DefineStatic(IndexedNode node, string name, string value, string database = "shop")
+    /// <summary>Defines an index of users that has one field, n.</summary>
+    internal static void DefineStatic(IndexedNode node, string name, string value, string database = "shop")
     {
         using var json = JsonDocument.Parse(
             $$"""{"Maps":["map('Users', o => ({ n: {{value}} }))"],"Name":"{{name}}"}""");

@@ -18,7 +18,13 @@ internal sealed class IndexedNode : IDisposable
 
     private readonly SegmentStoreContext _context;
 
-    private IndexedNode(SimulatedDisk disk, SimulatedTimeProvider time, PumpOptions options, double shareOfCore = 1, long cacheBytes = 1 << 20)
+    private IndexedNode(
+        SimulatedDisk disk,
+        SimulatedTimeProvider time,
+        PumpOptions options,
+        double shareOfCore = 1,
+        long cacheBytes = 1 << 20,
+        Func<IIndexStore, IIndexStore>? around = null)
     {
         (Disk, Time) = (disk, time);
         var node = new NodeOptions { DataDirectory = Directory, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, RunBytes = 32 << 10, Reserve = new ReserveRule(0, 0) };
@@ -26,7 +32,8 @@ internal sealed class IndexedNode : IDisposable
         Store.ApplyAll();
         _context = StoreContents.ContextOf(disk, cacheBytes);
         var host = new IndexHostOptions { DataDirectory = Directory, ShareOfCore = () => shareOfCore, HasRoom = () => HasRoom, TroubleFound = Troubles.Add, Memory = Memory, Io = new NoRecorder(), Pump = options };
-        Host = new IndexHost(Store.Databases, disk, host, time, folder => SegmentStore.Open(_context, folder));
+        around ??= static store => store;
+        Host = new IndexHost(Store.Databases, disk, host, time, folder => around(SegmentStore.Open(_context, folder)));
     }
 
     public static PumpOptions SmallSteps { get; } = new() { DocumentsPerStep = 7, BytesPerStep = 600, PendingBytes = 64 << 10, LeastPendingBytes = 2 << 10 };
@@ -46,9 +53,15 @@ internal sealed class IndexedNode : IDisposable
 
     public bool HasRoom { get; set; } = true;
 
-    public static IndexedNode New(PumpOptions? options = null, double shareOfCore = 1, long cacheBytes = 1 << 20)
+    public static IndexedNode New(
+        PumpOptions? options = null,
+        double shareOfCore = 1,
+        long cacheBytes = 1 << 20,
+        Func<IIndexStore, IIndexStore>? around = null)
     {
-        var node = new IndexedNode(new SimulatedDisk("/data"), new SimulatedTimeProvider(), options ?? SmallSteps, shareOfCore, cacheBytes);
+        var disk = new SimulatedDisk("/data");
+        var time = new SimulatedTimeProvider();
+        var node = new IndexedNode(disk, time, options ?? SmallSteps, shareOfCore, cacheBytes, around);
         node.CreateDatabase("shop");
         return node;
     }

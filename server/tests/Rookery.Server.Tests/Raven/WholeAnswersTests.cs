@@ -1,6 +1,9 @@
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Rookery.Server.Raven;
+using Rookery.Server.Raven.Queries;
 
 namespace Rookery.Server.Tests.Raven;
 
@@ -62,6 +65,40 @@ public sealed class WholeAnswersTests : IAsyncLifetime
         using var answer = await BeginAsync(route, query);
         await DeleteAllAsync();
         await IsWholeAsync(answer);
+    }
+
+    [Theory]
+    [InlineData("from Ds where n < 100000 filter n >= 0")]
+    [InlineData("from Ds where id() != 'x'")]
+    [InlineData("from Ds where startsWith(id(), 'd')")]
+    public async Task Results_that_are_counted_first_are_as_many_when_they_are_gone_over_again(string query)
+    {
+        Assert.True(_server.Node.Databases.TryGet(_db["/databases/".Length..], out var database));
+        string asked = $$"""{"Query":{{JsonSerializer.Serialize(query)}},"WaitForNonStaleResults":true}""";
+        using var body = new MemoryStream(Encoding.UTF8.GetBytes(asked));
+        var http = new DefaultHttpContext();
+        (http.Request.Body, http.Request.ContentLength) = (body, body.Length);
+        using var received = await ReceivedQuery.ReadAsync(http, database, _server.Context);
+        using var answer = new DocumentAnswer(http, _server.Context.LargeRequests);
+        using var reader = new AnswerReader(database, http);
+        var (_, _, results) = await new QueryWays(_server.Context).OpenAsync(
+            http, reader, received.Request, answer, metadataOnly: false);
+        using (results)
+        {
+            Assert.Null(results.KnownTotal);
+            Assert.Equal(Documents, await results.CountAsync());
+            await DeleteAllAsync();
+            await _server.SendAsync("GET", _db + "/indexes/progress?wait=15000");
+            await results.RewindAsync();
+            long met = 0;
+            while (await results.MoveNextAsync())
+            {
+                met++;
+                answer.Buffer.Truncate(0);
+            }
+
+            Assert.Equal(Documents, met);
+        }
     }
 
     [Fact]

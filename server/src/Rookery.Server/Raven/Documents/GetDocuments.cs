@@ -142,11 +142,32 @@ internal sealed class GetDocuments(ServerContext context)
 
     private async Task AnswerAsync(HttpContext http, Database database, List<string> ids)
     {
-        using var includes = ReadIncludes(http);
-        bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
-        using var reader = new AnswerReader(database, http);
         using var answer = new DocumentAnswer(http, context.LargeRequests);
         var tag = new EntityTag(database);
+        bool isFound;
+        using (var reader = new AnswerReader(database, http))
+        {
+            (isFound, tag) = await WriteAsync(http, answer, reader, ids, tag);
+        }
+
+        // The moment is not held while a slow client takes the last part.
+        if (!isFound)
+        {
+            await Empty.NotFound(http);
+        }
+        else if (answer.HasStarted || !EntityTag.Set(http, tag.ToString()))
+        {
+            await answer.SendAsync();
+        }
+    }
+
+    /// <summary>Writes the documents and what they include.</summary>
+    /// <returns>False when one is asked for that is not there.</returns>
+    private async Task<(bool IsFound, EntityTag Tag)> WriteAsync(
+        HttpContext http, DocumentAnswer answer, AnswerReader reader, List<string> ids, EntityTag tag)
+    {
+        using var includes = ReadIncludes(http);
+        bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
         var turns = new WorkTurns(context, http);
         answer.Write("{\"Results\":["u8);
         int found = 0;
@@ -155,7 +176,16 @@ internal sealed class GetDocuments(ServerContext context)
             await turns.TakeAsync();
             answer.Write(i == 0 ? ""u8 : ","u8);
             bool isFound;
-            while (!TryWrite(answer, reader.Current, database, ids[i], metadataOnly, ref tag, includes, out isFound, out long neededBytes))
+            while (!TryWrite(
+                answer,
+                reader.Current,
+                reader.Database,
+                ids[i],
+                metadataOnly,
+                ref tag,
+                includes,
+                out isFound,
+                out long neededBytes))
             {
                 reader.Pause();
                 await answer.WaitForRoomAsync(neededBytes);
@@ -167,23 +197,17 @@ internal sealed class GetDocuments(ServerContext context)
 
         if (found == 0 && ids.Count == 1)
         {
-            await Empty.NotFound(http);
-            return;
+            return (false, tag);
         }
 
         includes.Exclude(ids);
         answer.Write("],\"Includes\":{"u8);
-        await WriteIncludesAsync(http, answer, reader, database, includes, tag, turns);
-    }
-
-    private static async Task WriteIncludesAsync(
-        HttpContext http, DocumentAnswer answer, AnswerReader reader, Database database, IncludePaths includes, EntityTag tag, WorkTurns turns)
-    {
         bool isFirst = true;
         foreach (string id in includes.Ids)
         {
             await turns.TakeAsync();
-            while (!IncludedDocuments.TryWrite(answer, reader.Current, database, id, ref isFirst, ref tag, out long neededBytes))
+            while (!IncludedDocuments.TryWrite(
+                answer, reader.Current, reader.Database, id, ref isFirst, ref tag, out long neededBytes))
             {
                 reader.Pause();
                 await answer.WaitForRoomAsync(neededBytes);
@@ -193,10 +217,7 @@ internal sealed class GetDocuments(ServerContext context)
         }
 
         answer.Write("}}"u8);
-        if (answer.HasStarted || !EntityTag.Set(http, tag.ToString()))
-        {
-            await answer.SendAsync();
-        }
+        return (true, tag);
     }
 
     /// <summary>Writes a document, or null when there is none.</summary>

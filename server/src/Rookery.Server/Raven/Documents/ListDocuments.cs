@@ -10,9 +10,21 @@ internal static class ListDocuments
     {
         bool metadataOnly = new QueryParameters(http).Flag("metadataOnly");
         var turns = new WorkTurns(context, http);
-        using var walk = PrefixWalk.Open(http, database, turns);
         using var answer = new DocumentAnswer(http, context.LargeRequests);
         answer.Write("{\"Results\":["u8);
+        using (var walk = PrefixWalk.Open(http, database, turns))
+        {
+            await WriteAsync(answer, walk, database, metadataOnly, turns);
+        }
+
+        // The moment is not held while a slow client takes the last part.
+        answer.Write("],\"Includes\":{}}"u8);
+        await answer.SendAsync();
+    }
+
+    private static async Task WriteAsync(
+        DocumentAnswer answer, PrefixWalk walk, Database database, bool metadataOnly, WorkTurns turns)
+    {
         bool isFirst = true;
         while (walk.MoveNext())
         {
@@ -27,8 +39,5 @@ internal static class ListDocuments
             walk.Write(answer.Buffer, database, metadataOnly);
             await answer.SendWhenDueAsync(walk.Pause);
         }
-
-        answer.Write("],\"Includes\":{}}"u8);
-        await answer.SendAsync();
     }
 }

@@ -51,8 +51,7 @@ internal sealed class PrefixWalk : IDisposable
     {
         if (_matches.IsEmpty && _exclude.IsEmpty && _toSkip > 0)
         {
-            _cursor.Skip(_toSkip);
-            _toSkip = 0;
+            Skip();
         }
 
         while (_left > 0 && _cursor.MoveNext())
@@ -98,6 +97,17 @@ internal sealed class PrefixWalk : IDisposable
     {
         _cursor.Dispose();
         _reader.Dispose();
+    }
+
+    private void Skip()
+    {
+        while (_toSkip > 0 && _cursor.Skip(1) > 0)
+        {
+            _toSkip--;
+            _turns.Pass();
+        }
+
+        _toSkip = 0;
     }
 
     private bool IsWanted()

@@ -42,4 +42,10 @@ internal interface IQueryResults : IDisposable
 
     /// <summary>How many results there are, on the page or not; behind the page.</summary>
     ValueTask<long> CountAsync();
+
+    /// <summary>
+    /// Begins again with the first of what was found, behind <see cref="CountAsync"/> where <see cref="KnownTotal"/>
+    /// is null.
+    /// </summary>
+    ValueTask RewindAsync() => throw new InvalidOperationException("Results whose number is known are gone over once.");
 }

@@ -5,7 +5,6 @@ using Rookery.Indexing.Execution;
 using Rookery.Indexing.Language;
 using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Summaries;
-using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Queries;
 
@@ -25,11 +24,6 @@ internal static class QueryResults
         http.Response.RegisterForDispose(renewed);
         return renewed;
     }
-
-    /// <summary>The same once more, now that the total is known.</summary>
-    /// <exception cref="RefusedException">The index was reset meanwhile.</exception>
-    public static async ValueTask<IQueryResults> OpenAgainAsync(ServerContext context, HttpContext http, AnswerReader reader, QueryRequest request, QueryWay way, DocumentAnswer answer) =>
-        await TryOpenAsync(context, http, reader, request, way, answer, metadataOnly: false, needsTotal: false) ?? throw IndexCommand.NotAtWork(way.IndexName);
 
     /// <summary>The results, before the first. Those that have to be sorted or grouped are all found then.</summary>
     /// <param name="context">The server.</param>
@@ -98,7 +92,8 @@ internal static class QueryResults
 
             if (await scan.MoveNextAsync())
             {
-                return new StreamedResults(scan, writer);
+                return new StreamedResults(
+                    scan, writer, () => plan.Start(context.QueryMemory, turns, needsTotal: false));
             }
 
             scanned.Pause();

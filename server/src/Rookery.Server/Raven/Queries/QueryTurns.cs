@@ -47,6 +47,9 @@ internal sealed class QueryTurns(TimeProvider time, TimeSpan limit, HttpContext 
         _begun = null;
     }
 
+    /// <summary>The work begins again, with all of its time.</summary>
+    public void BeginAgain() => _inAll = TimeSpan.Zero;
+
     /// <summary>Begins to search an index, which is done in one piece.</summary>
     /// <returns>Ends it.</returns>
     public Search BeginSearch()

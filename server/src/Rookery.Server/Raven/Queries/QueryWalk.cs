@@ -17,10 +17,11 @@ internal sealed class QueryWalk : IDisposable
     private readonly AnswerReader _reader;
     private readonly IdQuery _query;
     private readonly byte[]? _collection;
-    private readonly DocumentCursor? _cursor;
+    private readonly byte[] _prefix = [];
     private readonly IReadOnlyList<ReadOnlyMemory<byte>> _ids = [];
     private readonly IReadOnlyList<double>? _scores;
     private readonly long? _knownTotal;
+    private DocumentCursor? _cursor;
     private bool _isPaused;
     private int _nextId;
     private Document _byId;
@@ -45,16 +46,11 @@ internal sealed class QueryWalk : IDisposable
             return;
         }
 
-        byte[] prefix = query.Condition is { } startsWith ? Utf8(startsWith.Values[0], DocumentId.MaxBytes, "The prefix of startsWith") : [];
-        if (query.Condition is null)
-        {
-            _knownTotal = CountAll(reader.Current);
-            _cursor = _collection is null ? reader.Current.ByEtag(0) : reader.Current.ByCollection(CollectionKey(_collection));
-        }
-        else
-        {
-            _cursor = reader.Current.ByIdPrefix(prefix);
-        }
+        _prefix = query.Condition is { } startsWith
+            ? Utf8(startsWith.Values[0], DocumentId.MaxBytes, "The prefix of startsWith")
+            : [];
+        _knownTotal = query.Condition is null ? CountAll(reader.Current) : null;
+        _cursor = OpenCursor();
     }
 
     /// <summary>A walk over documents by their ids, in that order.</summary>
@@ -127,8 +123,7 @@ internal sealed class QueryWalk : IDisposable
     {
         if (_query.Condition is null && _toSkip > 0)
         {
-            Cursor().Skip(_toSkip);
-            _toSkip = 0;
+            Skip();
         }
 
         while (_left > 0 && TryMatchNext())
@@ -146,12 +141,20 @@ internal sealed class QueryWalk : IDisposable
         return false;
     }
 
-    /// <summary>Of a walk over ids, begins it again.</summary>
+    /// <summary>Begins again.</summary>
     public void Rewind()
     {
         ReleaseById();
+        if (_cursor is not null)
+        {
+            _cursor.Dispose();
+            _cursor = OpenCursor();
+        }
+
+        _isPaused = false;
         _nextId = 0;
-        _left = long.MaxValue;
+        _toSkip = _query.Offset;
+        _left = _query.Limit ?? long.MaxValue;
         _matched = 0;
     }
 
@@ -197,6 +200,21 @@ internal sealed class QueryWalk : IDisposable
     {
         _isPaused = true;
         _reader.Pause();
+    }
+
+    private DocumentCursor OpenCursor() => _query.Condition is not null ? _reader.Current.ByIdPrefix(_prefix)
+        : _collection is null ? _reader.Current.ByEtag(0)
+        : _reader.Current.ByCollection(CollectionKey(_collection));
+
+    private void Skip()
+    {
+        while (_toSkip > 0 && Cursor().Skip(1) > 0)
+        {
+            _toSkip--;
+            Passed?.Invoke();
+        }
+
+        _toSkip = 0;
     }
 
     private DocumentCursor Cursor()

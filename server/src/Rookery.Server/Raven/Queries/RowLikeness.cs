@@ -51,7 +51,7 @@ internal static class RowLikeness
     private static async ValueTask<bool> LearnDocumentAsync(
         AnswerReader reader, LikenessSource likeness, IndexAnswer found, ScanRun run, DocumentAnswer answer, ResultWriter writer, QueryTurns turns)
     {
-        using var rows = new IndexRows(likeness.Finder.Rows!, reader.Database);
+        using var rows = new IndexRows(likeness.Finder.Rows!, reader.Database, () => reader.Current);
         return await FoundResults.LookAtDocumentsAsync(reader, found, answer, writer, turns, walk => TryLearn(likeness, walk, rows, run, writer));
     }
 

@@ -63,7 +63,7 @@ internal static class RowQueries
     {
         var ids = new FoundIds(found.Documents);
         var walk = new QueryWalk(reader, ids, QueryResults.ScoresOf(plan, found.Documents));
-        var rows = new IndexRows(plan.Rows!, reader.Database);
+        var rows = new IndexRows(plan.Rows!, reader.Database, () => reader.Current);
         writer.RowOf = plan.IsOfEachRow ? place => found.ReadRow(place).ToArray() : null;
         return new WalkedResults(
             walk,
@@ -83,7 +83,7 @@ internal static class RowQueries
         var summary = plan.Summary?.Start(context.QueryMemory, turns);
         try
         {
-            using var rows = new IndexRows(plan.Rows!, reader.Database);
+            using var rows = new IndexRows(plan.Rows!, reader.Database, () => reader.Current);
             _ = await (plan.Rows!.IsReduced
                 ? FoundResults.LookAtRowsAsync(found, turns, row => Add(run, default, row, summary))
                 : FoundResults.LookAtDocumentsAsync(reader, found, answer, writer, turns, walk => AddDocument(walk, rows, run, summary, writer)));

@@ -89,19 +89,45 @@ internal sealed class RunQuery(ServerContext context)
         var request = received.Request;
         timings.End("Parser");
         using var answer = new DocumentAnswer(http, context.LargeRequests, room: received.Room);
-        using var reader = new AnswerReader(database, http);
-        (request, var way, var opened) = await _ways.OpenAsync(http, reader, request, answer, metadataOnly, () => timings.End("Index"));
-        using var results = opened;
-        if (way.IsStale)
+        using (var reader = new AnswerReader(database, http))
         {
-            http.Response.Headers.ETag = default;       // what it says depends on more than the documents
+            (request, var way, var opened) = await _ways.OpenAsync(
+                http, reader, request, answer, metadataOnly, () => timings.End("Index"));
+            using var results = opened;
+            if (way.IsStale)
+            {
+                http.Response.Headers.ETag = default;   // what it says depends on more than the documents
+            }
+
+            timings.End("Query");
+            var notesTurns = request.Plan is { HasNotes: true }
+                ? new QueryTurns(context.Time, request.WorkLimit, http, stopping: context.Stopping)
+                : null;
+            using var notes = notesTurns is null
+                ? null
+                : new QueryNotes(request.Plan!, database, () => reader.Current, context.QueryMemory, notesTurns);
+            long total = await WriteAsync(http, answer, reader, request, results, notes, notesTurns, timings);
+            WriteStatistics(answer.Buffer, request, way, total, timings, notes);
         }
 
-        timings.End("Query");
+        // The moment is not held while a slow client takes the last part.
+        await answer.SendAsync();
+    }
+
+    /// <summary>Writes the results and what they include.</summary>
+    /// <returns>How many results there are, on the page or not.</returns>
+    private async Task<long> WriteAsync(
+        HttpContext http,
+        DocumentAnswer answer,
+        AnswerReader reader,
+        QueryRequest request,
+        IQueryResults results,
+        QueryNotes? notes,
+        QueryTurns? notesTurns,
+        QueryTimings timings)
+    {
         using var includes = new IncludePaths(request.Includes, context.QueryMemory);
         var turns = new WorkTurns(context, http);
-        var notesTurns = request.Plan is { HasNotes: true } ? new QueryTurns(context.Time, request.WorkLimit, http, stopping: context.Stopping) : null;
-        using var notes = notesTurns is null ? null : new QueryNotes(request.Plan!, database, context.QueryMemory, notesTurns);
         answer.Write("{\"Results\":["u8);
         bool isFirst = true;
         while (await results.MoveNextAsync())
@@ -128,11 +154,12 @@ internal sealed class RunQuery(ServerContext context)
         long total = await results.CountAsync();
         answer.Write("],\"Includes\":{"u8);
         isFirst = true;
-        var tag = new EntityTag(database);
+        var tag = new EntityTag(reader.Database);
         foreach (string id in includes.Ids)
         {
             await turns.TakeAsync();
-            while (!IncludedDocuments.TryWrite(answer, results.Reader, database, id, ref isFirst, ref tag, out long neededBytes))
+            while (!IncludedDocuments.TryWrite(
+                answer, results.Reader, reader.Database, id, ref isFirst, ref tag, out long neededBytes))
             {
                 results.Pause();
                 await answer.WaitForRoomAsync(neededBytes);
@@ -142,8 +169,7 @@ internal sealed class RunQuery(ServerContext context)
         }
 
         timings.End("Results");
-        WriteStatistics(answer.Buffer, request, way, total, timings, notes);
-        await answer.SendAsync();
+        return total;
     }
 
     private static async ValueTask SendWhenDueAsync(DocumentAnswer answer, IQueryResults results, QueryTimings timings)

@@ -7,13 +7,13 @@ internal sealed class ScannedDocuments : IDisposable
 {
     private readonly AnswerReader _reader;
     private readonly QueryWalk _walk;
-    private readonly ScanRun _run;
     private readonly ResultWriter _writer;
     private readonly DocumentAnswer _answer;
     private readonly QueryTurns _turns;
-    private readonly WalkedOnce? _once;
     private readonly bool _countsAll;
     private readonly IDisposable? _found;
+    private ScanRun _run;
+    private WalkedOnce? _once;
 
     /// <summary>A scan at its beginning.</summary>
     /// <param name="reader">Reads the documents; outlives the scan.</param>
@@ -34,7 +34,7 @@ internal sealed class ScannedDocuments : IDisposable
         _turns = turns;
         _countsAll = countsAll;
         _found = found;
-        _once = walk is { IsInOrderOfWriting: true, IsRenewed: true } ? new WalkedOnce(NewestEtag()) : null;
+        _once = BeginOnce();
     }
 
     /// <summary>The walk, which stands on the document at hand.</summary>
@@ -83,12 +83,28 @@ internal sealed class ScannedDocuments : IDisposable
         return false;
     }
 
+    /// <summary>
+    /// Begins again with the same documents: an index is not searched again, which would answer from another moment.
+    /// </summary>
+    /// <param name="run">Takes the place of the one before.</param>
+    public void Rewind(ScanRun run)
+    {
+        _run.Dispose();
+        _run = run;
+        _walk.Rewind();
+        _once = BeginOnce();
+        _turns.BeginAgain();
+    }
+
     public void Dispose()
     {
         _run.Dispose();
         _walk.Dispose();
         _found?.Dispose();
     }
+
+    private WalkedOnce? BeginOnce(
+        ) => _walk is { IsInOrderOfWriting: true, IsRenewed: true } ? new WalkedOnce(NewestEtag()) : null;
 
     private bool IsResult()
     {

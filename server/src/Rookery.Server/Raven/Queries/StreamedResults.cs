@@ -8,7 +8,8 @@ namespace Rookery.Server.Raven.Queries;
 /// <summary>Results that are written as they are met.</summary>
 /// <param name="scan">Meets them, and stands on the first.</param>
 /// <param name="writer">Writes them.</param>
-internal sealed class StreamedResults(ScannedDocuments scan, ResultWriter writer) : IQueryResults
+/// <param name="again">Begins the scan again.</param>
+internal sealed class StreamedResults(ScannedDocuments scan, ResultWriter writer, Func<ScanRun> again) : IQueryResults
 {
     private bool _isAtFirst = true;
     private ScanResults? _end;
@@ -49,6 +50,13 @@ internal sealed class StreamedResults(ScannedDocuments scan, ResultWriter writer
 
         _end ??= scan.Run.Finish();
         return _end.TotalResults;
+    }
+
+    public async ValueTask RewindAsync()
+    {
+        scan.Rewind(again());
+        _end = null;
+        _isAtFirst = await scan.MoveNextAsync();
     }
 
     public void Dispose()

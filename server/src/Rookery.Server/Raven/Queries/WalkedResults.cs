@@ -61,8 +61,7 @@ internal sealed class WalkedResults(
         }
 
         _total -= Lacking;
-        _given = 0;
-        walk.Rewind();
+        await RewindAsync();
     }
 
     /// <summary>Of the page, how many that the index named are none.</summary>
@@ -90,6 +89,13 @@ internal sealed class WalkedResults(
     public void Pause() => walk.Pause();
 
     public ValueTask<long> CountAsync() => ValueTask.FromResult(_total is { } told ? told - Lacking : walk.CountTotal());
+
+    public ValueTask RewindAsync()
+    {
+        walk.Rewind();
+        _given = 0;
+        return ValueTask.CompletedTask;
+    }
 
     public void Dispose()
     {

@@ -74,22 +74,27 @@ internal sealed class DocumentChanges(ServerContext context, Database database, 
     /// <summary>The results, counted.</summary>
     private async Task<IQueryResults> OpenAsync(HttpContext http, AnswerReader reader, DocumentAnswer answer)
     {
-        var (query, way, results) = await new QueryWays(context).OpenAsync(http, reader, request.Query, answer, metadataOnly: false);
-        if (results.KnownTotal is not { } total)
+        var (query, _, results) = await new QueryWays(context).OpenAsync(
+            http, reader, request.Query, answer, metadataOnly: false);
+        try
         {
-            // As of a stream: results that are not gathered are met twice.
-            using (results)
+            if (results.KnownTotal is not { } total)
             {
+                // As of a stream: results that are not gathered are met twice.
                 total = await results.CountAsync();
+                await results.RewindAsync();
             }
 
-            results = await QueryResults.OpenAgainAsync(context, http, reader, query, way, answer);
+            var plan = query.Plan!;
+            operation.Total = Math.Min(Math.Max(0, total - plan.Offset), plan.Limit ?? long.MaxValue);
+            announce(operation);
+            return results;
         }
-
-        var plan = query.Plan!;
-        operation.Total = Math.Min(Math.Max(0, total - plan.Offset), plan.Limit ?? long.MaxValue);
-        announce(operation);
-        return results;
+        catch
+        {
+            results.Dispose();
+            throw;
+        }
     }
 
     private async Task StoreAsync(HttpContext http, CancellationToken ending)

@@ -13,9 +13,21 @@ internal sealed class StreamDocuments(ServerContext context)
         bool isLines = format == StreamFormat.JsonLines;
         string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
         var turns = new WorkTurns(context, http);
-        using var walk = PrefixWalk.Open(http, database, turns);
         using var answer = new DocumentAnswer(http, context.LargeRequests, type);
         answer.Write(isLines ? ""u8 : "{\"Results\":["u8);
+        using (var walk = PrefixWalk.Open(http, database, turns))
+        {
+            await WriteAsync(answer, walk, database, isLines, turns);
+        }
+
+        // The moment is not held while a slow client takes the last part.
+        answer.Write(isLines ? ""u8 : "]}"u8);
+        await answer.SendAsync();
+    }
+
+    private static async Task WriteAsync(
+        DocumentAnswer answer, PrefixWalk walk, Database database, bool isLines, WorkTurns turns)
+    {
         bool isFirst = true;
         while (walk.MoveNext())
         {
@@ -31,8 +43,5 @@ internal sealed class StreamDocuments(ServerContext context)
             answer.Write(isLines ? "\n"u8 : ""u8);
             await answer.SendWhenDueAsync(walk.Pause);
         }
-
-        answer.Write(isLines ? ""u8 : "]}"u8);
-        await answer.SendAsync();
     }
 }

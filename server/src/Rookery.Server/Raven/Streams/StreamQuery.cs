@@ -41,32 +41,33 @@ internal sealed class StreamQuery(ServerContext context)
 
     private async Task AnswerAsync(HttpContext http, Database database, ReceivedQuery received, bool isLines)
     {
-        var request = received.Request;
         string type = isLines ? StreamFormats.JsonLinesType : StreamFormats.JsonType;
         using var answer = new DocumentAnswer(http, context.LargeRequests, type, received.Room);
-        using var reader = new AnswerReader(database, http);
-        (request, var way, var results) = await _ways.OpenAsync(http, reader, request, answer, metadataOnly: false);
-        try
+        using (var reader = new AnswerReader(database, http))
         {
-            // The total comes before the first result, so that results which are not gathered are met twice.
-            if (results.KnownTotal is not { } total)
-            {
-                total = await results.CountAsync();
-                results.Dispose();
-                results = await QueryResults.OpenAgainAsync(context, http, reader, request, way, answer);
-            }
-            else if (reader.Current.ReadStatistics().LastEtag > way.ResultEtag)
-            {
-                await results.SettleAsync();
-                total = results.KnownTotal ?? total;
-            }
+            var (_, way, opened) = await _ways.OpenAsync(http, reader, received.Request, answer, metadataOnly: false);
+            using var results = opened;
 
-            await WriteAsync(answer, results, way, total, isLines, new WorkTurns(context, http));
+            // The total comes before the first result, so that results which are not gathered are met twice.
+            if (results.KnownTotal is null)
+            {
+                long counted = await results.CountAsync();
+                await results.RewindAsync();
+                await WriteAsync(answer, results, way, counted, isLines, new WorkTurns(context, http));
+            }
+            else
+            {
+                if (reader.Current.ReadStatistics().LastEtag > way.ResultEtag)
+                {
+                    await results.SettleAsync();
+                }
+
+                await WriteAsync(answer, results, way, results.KnownTotal.Value, isLines, new WorkTurns(context, http));
+            }
         }
-        finally
-        {
-            results.Dispose();
-        }
+
+        // The moment is not held while a slow client takes the last part.
+        await answer.SendAsync();
     }
 
     private async Task WriteAsync(DocumentAnswer answer, IQueryResults results, QueryWay way, long total, bool isLines, WorkTurns turns)
@@ -84,7 +85,6 @@ internal sealed class StreamQuery(ServerContext context)
         }
 
         answer.Write(isLines ? ""u8 : "]}"u8);
-        await answer.SendAsync();
     }
 
     private string Opening(QueryWay way, long total, bool isLines)

@@ -1,0 +1,128 @@
+using System.Text;
+using Rookery.Indexing.Execution;
+using Rookery.Indexing.Indexes;
+using Rookery.Indexing.Segments;
+using Rookery.Indexing.Values;
+using Rookery.Storage;
+
+namespace Rookery.Indexing.Tests.Indexes;
+
+/// <summary>
+/// A pass over changes, or a walk over documents, that ends before its time: the node gave its moment up.
+/// </summary>
+public sealed class CutPassTests
+{
+    private static readonly AutoIndexField Name = new(["name"], AutoIndexFieldUses.None);
+    private static readonly AutoIndexDefinition ByName = new("Users", [Name]);
+    private static readonly AutoIndexDefinition OfOthers = new("Others", [Name]);
+
+    [Theory]
+    [InlineData(1)]
+    [InlineData(2)]
+    [InlineData(3)]
+    [InlineData(4)]
+    public void Begins_again_and_misses_nothing(int seed)
+    {
+        var random = new Random(seed);
+        bool cuts = true;
+        using var node = IndexedNode.New(around: store => new CutStore(store, () => cuts && random.Next(6) == 0));
+        for (int step = 0; step < 400; step++)
+        {
+            string id = $"users/{random.Next(40)}";
+            if (random.Next(4) == 0)
+            {
+                node.Delete(id);
+            }
+            else
+            {
+                node.Put(id, $"\"name\":\"n{random.Next(9)}\"", random.Next(5) == 0 ? "Others" : "Users");
+            }
+
+            if (step is 60 or 200)
+            {
+                node.Define(step == 60 ? "first" : "second", ByName);
+                node.Define(step == 60 ? "other" : "last", OfOthers);
+            }
+
+            for (int work = random.Next(3); work > 0; work--)
+            {
+                node.Host.Step();
+            }
+
+            if (random.Next(20) == 0)
+            {
+                node.Time.Advance(IndexedNode.SmallSteps.PendingAge);
+            }
+        }
+
+        cuts = false;
+        node.SettleAll();
+        node.Check("first", ByName);
+        node.Check("second", ByName);
+        node.Check("other", OfOthers);
+        node.Check("last", OfOthers);
+        Assert.Empty(node.Troubles);
+    }
+
+    /// <summary>
+    /// Documents that a map loads for a query are those of the query's moment, as the documents that it maps are.
+    /// </summary>
+    [Fact]
+    public void Rows_that_a_query_makes_anew_load_documents_of_its_moment()
+    {
+        using var node = IndexedNode.New();
+        node.Put("companies/1", "\"city\":\"Ulm\"", "Companies");
+        node.Put("users/1", "\"company\":\"companies/1\"");
+        IndexQuotaTests.DefineStatic(node, "ByCity", "load(o.company, 'Companies').city");
+        node.SettleAll();
+        var source = new IndexedQueries(node.Host).ReadRows(node.Database(), "ByCity")!;
+        using var reader = node.Database().OpenReader();
+        node.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
+        using var rows = new IndexRows(source, node.Database(), () => reader);
+        using var documents = reader.ByIdPrefix("users/"u8);
+        Assert.True(documents.MoveNext());
+        byte[] row = rows.Of(new QueriedDocument(documents.View, documents.Etag, [])).Single();
+        Assert.Equal("\"n\":\"Ulm\"", Encoding.UTF8.GetString(row));
+    }
+
+    private sealed class CutStore(IIndexStore inner, Func<bool> isCut) : IIndexStore
+    {
+        public long Watermark => inner.Watermark;
+
+        public bool IsEmpty => inner.IsEmpty;
+
+        public long Documents => inner.Documents;
+
+        public long PendingBytes => inner.PendingBytes;
+
+        public void Put(ReadOnlySpan<byte> lowerId, long etag, IndexEntry entry)
+        {
+            Cut();
+            inner.Put(lowerId, etag, entry);
+        }
+
+        public void Delete(ReadOnlySpan<byte> lowerId)
+        {
+            Cut();
+            inner.Delete(lowerId);
+        }
+
+        public void Apply(long watermark) => inner.Apply(watermark);
+
+        public IndexSnapshot OpenSnapshot() => inner.OpenSnapshot();
+
+        public bool MergeOnce() => inner.MergeOnce();
+
+        public void TrimIdle() => inner.TrimIdle();
+
+        public void Dispose() => inner.Dispose();
+
+        private void Cut()
+        {
+            if (isCut())
+            {
+                throw new SnapshotEndedException();
+            }
+        }
+    }
+}
