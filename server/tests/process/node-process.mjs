@@ -145,14 +145,18 @@ export class NodeProcess {
   /**
    * Starts a node; does not wait for it to be ready. With `credentials` (what node:tls takes: ca, pfx …) it speaks TLS, and is asked with them.
    * `within` is a command that starts it somewhere else, such as in a network namespace.
+   * `binary` is another program with the same command line, such as the negative control of the cluster's tests.
    */
-  static start({ data, port, address = "127.0.0.1", credentials, listen, options = [], environment = {}, within = [] }) {
+  static start({
+    data, port, address = "127.0.0.1", credentials, listen,
+    options = [], environment = {}, within = [], binary = executable,
+  }) {
     const node = new NodeProcess()
     node.port = port
     node.url = `${credentials ? "https" : "http"}://${address}:${port}`
     listen ??= node.url
     node.agent = new (credentials ? https : http).Agent({ keepAlive: true, maxSockets: 64, ...credentials })
-    const [program, ...words] = [...within, executable, "serve", "--data", data, "--listen", listen, ...options]
+    const [program, ...words] = [...within, binary, "serve", "--data", data, "--listen", listen, ...options]
     node.child = spawn(program, words, {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...environment },

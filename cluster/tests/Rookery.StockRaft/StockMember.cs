@@ -1,0 +1,83 @@
+using System.Net;
+using System.Text.Json;
+using DotNext.Net.Cluster.Consensus.Raft;
+using DotNext.Net.Cluster.Consensus.Raft.Membership;
+using DotNext.Net.Cluster.Consensus.Raft.StateMachine;
+
+namespace Rookery.StockRaft;
+
+/// <summary>
+/// A member of a cluster of DotNext.Net.Cluster as the library comes: its TCP transport, its
+/// <see cref="WriteAheadLog"/> with the default options, and a fixed list of members.
+/// </summary>
+internal sealed class StockMember : IAsyncDisposable
+{
+    private readonly DocumentMap documents;
+    private readonly WriteAheadLog log;
+    private readonly RaftCluster cluster;
+
+    private StockMember(DocumentMap documents, WriteAheadLog log, RaftCluster cluster) =>
+        (this.documents, this.log, this.cluster) = (documents, log, cluster);
+
+    /// <summary>Opens the log in a directory, applies what it holds and takes part.</summary>
+    /// <param name="directory">Where the log is; made when it is not there.</param>
+    /// <param name="port">The port of 127.0.0.1 where this member listens for the others.</param>
+    /// <param name="ports">The ports of all members, this one included.</param>
+    /// <param name="token">Ends the start.</param>
+    public static async Task<StockMember> StartAsync(
+        string directory, int port, IEnumerable<int> ports, CancellationToken token)
+    {
+        var applied = new DocumentMap(new DirectoryInfo(Path.Combine(directory, "snapshots")));
+        await applied.RestoreAsync(token);
+        var stockLog = new WriteAheadLog(new() { Location = Path.Combine(directory, "log") }, applied);
+        var configuration = new RaftCluster.TcpConfiguration(new IPEndPoint(IPAddress.Loopback, port))
+        {
+            RequestTimeout = TimeSpan.FromSeconds(1),
+            LowerElectionTimeout = 600,
+            UpperElectionTimeout = 1_200,
+            ColdStart = false,
+            ConfigurationStorage = null!, // The library then makes one in memory.
+        };
+        AddMembers((InMemoryClusterConfigurationStorage<EndPoint>)configuration.ConfigurationStorage, ports);
+        var member = new StockMember(applied, stockLog, new RaftCluster(configuration) { AuditTrail = stockLog });
+        await stockLog.InitializeAsync(token);
+        await member.cluster.StartAsync(token);
+        return member;
+    }
+
+    /// <summary>Whether this member leads.</summary>
+    public bool Leads => !cluster.LeadershipToken.IsCancellationRequested;
+
+    /// <summary>
+    /// Stores documents, given as a JSON object by id. Returns when the library reports them committed.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">This member does not lead.</exception>
+    public ValueTask StoreAsync(IReadOnlyDictionary<string, JsonElement> written, CancellationToken token) =>
+        cluster.ReplicateAsync(JsonSerializer.SerializeToUtf8Bytes(written), context: null, token);
+
+    /// <summary>Returns documents after the library's read barrier; null for an id that has none.</summary>
+    public async Task<JsonElement?[]> LoadAsync(IEnumerable<string> ids, CancellationToken token)
+    {
+        await cluster.ApplyReadBarrierAsync(token);
+        return [.. ids.Select(documents.Find)];
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await cluster.StopAsync(CancellationToken.None);
+        await cluster.DisposeAsync();
+        await log.DisposeAsync();
+        await documents.DisposeAsync();
+    }
+
+    private static void AddMembers(InMemoryClusterConfigurationStorage<EndPoint> storage, IEnumerable<int> ports)
+    {
+        var builder = storage.CreateInitialConfigurationBuilder();
+        foreach (int port in ports)
+        {
+            builder.Add(new IPEndPoint(IPAddress.Loopback, port));
+        }
+
+        builder.Build();
+    }
+}
