@@ -16,6 +16,7 @@ public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers,
     private readonly SearchableText room = new();
     private readonly List<SearchedField> searched = [];
     private readonly List<LikenessCondition> likenesses = [];
+    private ScanWork? counting;
 
     /// <inheritdoc/>
     public bool NeedsCount => likenesses.Count > 0 || searched.Exists(static one => one.NeedsCount);
@@ -65,15 +66,17 @@ public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers,
     /// <inheritdoc/>
     public void Count(in QueriedDocument document, IScanClock clock)
     {
+        // All documents are counted in one walk, by one clock.
+        counting ??= new ScanWork(clock);
         foreach (var field in searched)
         {
-            field.Count(document);
+            field.Count(document, counting);
             clock.OnWork();
         }
 
         foreach (var likeness in likenesses)
         {
-            likeness.Count(document, clock);
+            likeness.Count(document, clock, counting);
         }
     }
 
@@ -83,6 +86,7 @@ public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers,
         searched.ForEach(static field => field.Dispose());
         likenesses.ForEach(static likeness => likeness.Dispose());
         room.Release();
+        counting?.Release();
     }
 
     private SearchedField Add(SearchQuery query, FieldReader field)

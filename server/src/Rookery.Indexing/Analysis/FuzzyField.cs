@@ -16,21 +16,21 @@ internal sealed class FuzzyField(FuzzyText wanted, FieldReader reader, Searchabl
     internal FieldReader Reader => reader;
 
     /// <inheritdoc/>
-    public bool Matches(in QueriedDocument document)
+    public bool Matches(in QueriedDocument document, ScanWork work)
     {
-        var visitor = new Visitor(wanted, text);
+        var visitor = new Visitor(wanted, text, work);
         return !reader.Read(document, ref visitor);
     }
 
     /// <inheritdoc/>
-    public bool TryScore(in QueriedDocument document, out double score)
+    public bool TryScore(in QueriedDocument document, ScanWork work, out double score)
     {
-        bool matches = Matches(document);
+        bool matches = Matches(document, work);
         score = matches ? 1 : 0;
         return matches;
     }
 
-    private readonly struct Visitor(FuzzyText wanted, SearchableText text) : IValueVisitor
+    private readonly struct Visitor(FuzzyText wanted, SearchableText text, ScanWork work) : IValueVisitor
     {
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
@@ -42,7 +42,7 @@ internal sealed class FuzzyField(FuzzyText wanted, FieldReader reader, Searchabl
 
             Span<byte> folded = stackalloc byte[TextFolding.MaxBytes(FuzzyText.LongestSimilarBytes)];
             int length = DateText.TryWrite(value, folded) ? DateText.Length : TextFolding.FoldAll(value, folded);
-            return !wanted.Matches(folded[..length]);
+            return !wanted.Matches(folded[..length], work);
         }
     }
 }

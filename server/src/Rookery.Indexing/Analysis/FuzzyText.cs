@@ -1,5 +1,6 @@
 using System.Text;
 using Rookery.Indexing.Language;
+using Rookery.Indexing.Scanning;
 
 namespace Rookery.Indexing.Analysis;
 
@@ -45,7 +46,8 @@ public sealed class FuzzyText
 
     /// <summary>Whether a text is similar.</summary>
     /// <param name="text">UTF-8.</param>
-    public bool Matches(ReadOnlySpan<byte> text)
+    /// <param name="work">Counts the comparisons of characters; null where nobody waits for them.</param>
+    public bool Matches(ReadOnlySpan<byte> text, ScanWork? work)
     {
         // What is similar has at most twice the characters, of four bytes each.
         Span<int> other = stackalloc int[2 * LongestCharacters];
@@ -55,6 +57,7 @@ public sealed class FuzzyText
         }
 
         other = other[..length];
+        work?.Walk(length, characters.Length);
         int bound = MostEdits(length);
         return other.SequenceEqual(characters) || (bound > 0 && EditDistance.IsWithin(characters, other, bound));
     }

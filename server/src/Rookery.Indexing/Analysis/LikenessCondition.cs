@@ -58,21 +58,21 @@ internal sealed class LikenessCondition(
     }
 
     /// <summary>Counts a document of the query's source.</summary>
-    public void Count(in QueriedDocument document, IScanClock clock)
+    public void Count(in QueriedDocument document, IScanClock clock, ScanWork work)
     {
         Invariant.Holds(IsLearned && !isChosen, "all documents are counted, for a given one, before one is asked for");
         foreach (LikenessField field in fields)
         {
-            field.Count(document);
+            field.Count(document, work);
             clock.OnWork();
         }
     }
 
     /// <inheritdoc/>
-    public bool Matches(in QueriedDocument document) => TryScore(document, out _);
+    public bool Matches(in QueriedDocument document, ScanWork work) => TryScore(document, work, out _);
 
     /// <inheritdoc/>
-    public bool TryScore(in QueriedDocument document, out double score)
+    public bool TryScore(in QueriedDocument document, ScanWork work, out double score)
     {
         Choose();
         score = 0;
@@ -83,7 +83,7 @@ internal sealed class LikenessCondition(
 
         foreach (LikenessField field in fields)
         {
-            score += field.Score(document);
+            score += field.Score(document, work);
         }
 
         return score > 0;

@@ -1,3 +1,4 @@
+using Rookery.Indexing.Scanning;
 using Rookery.Indexing.Values;
 
 namespace Rookery.Indexing.Analysis;
@@ -46,9 +47,9 @@ internal sealed class LikenessField : IDisposable
     public SearchQuery Query { get; private set; }
 
     /// <summary>Counts a document of the query's source.</summary>
-    public void Count(in QueriedDocument document)
+    public void Count(in QueriedDocument document, ScanWork work)
     {
-        Read(document);
+        Read(document, work);
         statistics.Count(matcher);
     }
 
@@ -82,9 +83,9 @@ internal sealed class LikenessField : IDisposable
     }
 
     /// <summary>How relevant a document is by this field; 0 when it has none of the words.</summary>
-    public double Score(in QueriedDocument document)
+    public double Score(in QueriedDocument document, ScanWork work)
     {
-        if (boosts.Length == 0 || !Read(document))
+        if (boosts.Length == 0 || !Read(document, work))
         {
             return 0;
         }
@@ -101,9 +102,9 @@ internal sealed class LikenessField : IDisposable
     /// <inheritdoc/>
     public void Dispose() => matcher.Dispose();
 
-    private bool Read(in QueriedDocument document)
+    private bool Read(in QueriedDocument document, ScanWork work)
     {
-        matcher.Begin();
+        matcher.Begin(work);
         var visitor = new TextReader(matcher, text);
         reader.Read(document, ref visitor);
         return matcher.End();

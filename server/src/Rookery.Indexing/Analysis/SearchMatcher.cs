@@ -1,3 +1,5 @@
+using Rookery.Indexing.Scanning;
+
 namespace Rookery.Indexing.Analysis;
 
 /// <summary>
@@ -14,6 +16,7 @@ public sealed class SearchMatcher : IDisposable
     private readonly (int Clause, TokenPattern Pattern)[] patterns;
     private readonly PhraseWord[] phrase;
     private int nextPosition;
+    private ScanWork? work;
 
     /// <summary>A matcher that has read nothing.</summary>
     public SearchMatcher(SearchQuery query)
@@ -52,8 +55,10 @@ public sealed class SearchMatcher : IDisposable
     public ReadOnlySpan<int> ClauseFrequencies => clauseFrequencies;
 
     /// <summary>Forgets the document before.</summary>
-    public void Begin()
+    /// <param name="counter">Counts the work on the next one; null where nobody waits for it.</param>
+    public void Begin(ScanWork? counter = null)
     {
+        work = counter;
         Array.Clear(termFrequencies);
         Array.Clear(clauseFrequencies);
         foreach (var list in positions)
@@ -126,6 +131,7 @@ public sealed class SearchMatcher : IDisposable
     private void Take(scoped in Token token)
     {
         Length++;
+        work?.Walk(token.Bytes.Length);
         if (places.TryGetValue(token.Bytes, out int place))
         {
             termFrequencies[place]++;
@@ -134,7 +140,7 @@ public sealed class SearchMatcher : IDisposable
 
         foreach (var (clause, pattern) in patterns)
         {
-            if (clauseFrequencies[clause] is 0 && pattern.Matches(token.Bytes))
+            if (clauseFrequencies[clause] is 0 && pattern.Matches(token.Bytes, work))
             {
                 clauseFrequencies[clause] = 1;
             }

@@ -32,34 +32,34 @@ internal sealed class SearchedField(SearchQuery query, FieldReader reader, Searc
     internal bool NeedsCount => query.Terms.Count > 0;
 
     /// <inheritdoc/>
-    public bool Matches(in QueriedDocument document)
+    public bool Matches(in QueriedDocument document, ScanWork work)
     {
-        matcher.Begin();
+        matcher.Begin(work);
         var visitor = new Visitor(matcher, text);
         reader.Read(document, ref visitor);
         return matcher.End();
     }
 
     /// <inheritdoc/>
-    public bool TryScore(in QueriedDocument document, out double score)
+    public bool TryScore(in QueriedDocument document, ScanWork work, out double score)
     {
-        bool matches = Matches(document);
+        bool matches = Matches(document, work);
         score = matches ? Scorer.Score(matcher) : 0;
         return matches;
     }
 
     /// <summary>Counts a document, whether it matches or not.</summary>
-    internal void Count(in QueriedDocument document)
+    internal void Count(in QueriedDocument document, ScanWork work)
     {
         Invariant.Holds(scorer is null, "all documents are counted before one is scored");
-        Matches(document);
+        Matches(document, work);
         statistics.Count(matcher);
     }
 
     /// <summary>Says what each part of the search that a document satisfies adds to its score, and why.</summary>
-    internal IEnumerable<(double Score, string Why)> Explain(in QueriedDocument document)
+    internal IEnumerable<(double Score, string Why)> Explain(in QueriedDocument document, ScanWork work)
     {
-        Matches(document);
+        Matches(document, work);
         int length = matcher.Length;
         int[] frequencies = matcher.ClauseFrequencies.ToArray();
         return query.Clauses.Index().Where(clause => frequencies[clause.Index] > 0).Select(clause => (Scorer.Score(clause.Index, frequencies[clause.Index], length), Describe(clause.Item, frequencies[clause.Index], length)));

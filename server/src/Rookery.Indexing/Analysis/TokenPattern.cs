@@ -9,7 +9,9 @@ public abstract class TokenPattern
     public virtual ReadOnlySpan<byte> Prefix => [];
 
     /// <summary>Whether a token matches.</summary>
-    public abstract bool Matches(ReadOnlySpan<byte> token);
+    /// <param name="token">The token.</param>
+    /// <param name="work">Counts what that takes; null where nobody waits for it.</param>
+    public abstract bool Matches(ReadOnlySpan<byte> token, ScanWork? work);
 }
 
 /// <summary>A token of which parts may be anything: <c>do*</c>, <c>*tion</c>, <c>*gre*</c>, <c>c*t</c>. Matches in time linear in the token for each of its pieces.</summary>
@@ -34,8 +36,9 @@ internal sealed class StarredToken : TokenPattern
     public override ReadOnlySpan<byte> Prefix => isOpenAtStart || pieces.Length is 0 ? [] : pieces[0];
 
     /// <inheritdoc/>
-    public override bool Matches(ReadOnlySpan<byte> token)
+    public override bool Matches(ReadOnlySpan<byte> token, ScanWork? work)
     {
+        work?.Walk(token.Length);
         int first = 0;
         int end = pieces.Length;
         if (!isOpenAtStart)
@@ -85,7 +88,8 @@ internal sealed class WildcardToken(byte[] pattern) : TokenPattern
     public override ReadOnlySpan<byte> Prefix => pattern.AsSpan(0, plainBytes);
 
     /// <inheritdoc/>
-    public override bool Matches(ReadOnlySpan<byte> token) => WildcardPattern.Matches(pattern, token, work: null);
+    public override bool Matches(ReadOnlySpan<byte> token, ScanWork? work) =>
+        WildcardPattern.Matches(pattern, token, work);
 }
 
 /// <summary>A token that is similar to another.</summary>
@@ -93,7 +97,7 @@ internal sealed class WildcardToken(byte[] pattern) : TokenPattern
 internal sealed class SimilarToken(FuzzyText wanted) : TokenPattern
 {
     /// <inheritdoc/>
-    public override bool Matches(ReadOnlySpan<byte> token) => wanted.Matches(token);
+    public override bool Matches(ReadOnlySpan<byte> token, ScanWork? work) => wanted.Matches(token, work);
 }
 
 /// <summary>A token between two, in the order of their bytes.</summary>
@@ -108,7 +112,7 @@ internal sealed class TokenRange(byte[]? low, byte[]? high, bool isIncluded) : T
     public override ReadOnlySpan<byte> Prefix => low.AsSpan(0, commonBytes);
 
     /// <inheritdoc/>
-    public override bool Matches(ReadOnlySpan<byte> token) =>
+    public override bool Matches(ReadOnlySpan<byte> token, ScanWork? work) =>
         (low is null || token.SequenceCompareTo(low) is var toLow && (toLow > 0 || (toLow == 0 && isIncluded)))
         && (high is null || token.SequenceCompareTo(high) is var toHigh && (toHigh < 0 || (toHigh == 0 && isIncluded)));
 }

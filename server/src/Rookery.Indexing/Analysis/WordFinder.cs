@@ -1,3 +1,5 @@
+using Rookery.Indexing.Scanning;
+
 namespace Rookery.Indexing.Analysis;
 
 /// <summary>A word of a text that was searched for.</summary>
@@ -30,13 +32,14 @@ internal sealed class WordFinder
     /// <summary>Adds the words of a text, in their order.</summary>
     /// <param name="text">UTF-8.</param>
     /// <param name="found">Takes them.</param>
-    public void Find(ReadOnlySpan<byte> text, List<FoundWord> found)
+    /// <param name="work">Counts what that takes; null where nobody waits for it.</param>
+    public void Find(ReadOnlySpan<byte> text, List<FoundWord> found, ScanWork? work)
     {
-        var sink = new Sink(this, found);
+        var sink = new Sink(this, found, work);
         query.Analyzer.Analyze(text, AnalysisPurpose.Index, 0, ref sink);
     }
 
-    private int KindOf(ReadOnlySpan<byte> token)
+    private int KindOf(ReadOnlySpan<byte> token, ScanWork? work)
     {
         if (places.TryGetValue(token, out int place))
         {
@@ -45,7 +48,7 @@ internal sealed class WordFinder
 
         foreach (var (kind, pattern) in patterns)
         {
-            if (pattern.Matches(token))
+            if (pattern.Matches(token, work))
             {
                 return kind;
             }
@@ -54,11 +57,11 @@ internal sealed class WordFinder
         return -1;
     }
 
-    private readonly struct Sink(WordFinder finder, List<FoundWord> found) : ITokenSink
+    private readonly struct Sink(WordFinder finder, List<FoundWord> found, ScanWork? work) : ITokenSink
     {
         public bool Take(scoped in Token token)
         {
-            if (finder.KindOf(token.Bytes) is >= 0 and int kind)
+            if (finder.KindOf(token.Bytes, work) is >= 0 and int kind)
             {
                 found.Add(new FoundWord(token.Start, token.Length, kind));
             }

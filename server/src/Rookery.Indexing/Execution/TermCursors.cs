@@ -120,7 +120,12 @@ internal sealed class TermCursors(SegmentReader segment, IndexedFields fields, O
 
     /// <summary>Documents among whose values a text is similar.</summary>
     public Candidates? Open(FuzzyField condition) => NumberOf(condition.Reader, isExact: false) is { } number
-        ? WithTexts(number, [TermKey.TextByte], condition.Wanted, static (text, wanted, _) => wanted.Matches(text), condition.Wanted.MostSimilarBytes > TermKey.MaxTextBytes)
+        ? WithTexts(
+            number,
+            [TermKey.TextByte],
+            condition.Wanted,
+            static (text, wanted, work) => wanted.Matches(text, work.Scan),
+            condition.Wanted.MostSimilarBytes > TermKey.MaxTextBytes)
         : null;
 
     private static TermRange TermRangeOf(KeyRange range)

@@ -104,7 +104,7 @@ internal sealed class WordCursors(SegmentReader segment, IndexedFields fields, O
         for (bool isThere = terms.Seek(prefix); isThere && terms.Term.StartsWith(prefix); isThere = terms.MoveNext())
         {
             work.Scan.Walk(terms.Term.Length);
-            if (pattern.Matches(terms.Term))
+            if (pattern.Matches(terms.Term, work.Scan))
             {
                 postings.Open(terms.Postings);
                 union.Add(postings);

@@ -86,7 +86,7 @@ internal sealed class Highlight
             foreach (var finder in highlight.finders)
             {
                 work.Walk(text.Length);
-                finder.Find(text, found);
+                finder.Find(text, found, work);
             }
 
             pieces.AddRange(HighlightedText.Cut(text, found, highlight.length, highlight.most - pieces.Count, highlight.before, highlight.behind));

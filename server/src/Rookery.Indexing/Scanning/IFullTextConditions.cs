@@ -8,13 +8,15 @@ public interface IDocumentCondition
 {
     /// <summary>Whether a document satisfies it.</summary>
     /// <param name="document">The document.</param>
-    bool Matches(in QueriedDocument document);
+    /// <param name="work">Of the scan.</param>
+    bool Matches(in QueriedDocument document, ScanWork work);
 
     /// <summary>How relevant a document is.</summary>
     /// <param name="document">The document.</param>
+    /// <param name="work">Of the scan.</param>
     /// <param name="score">From 0; 0 when it does not satisfy the condition.</param>
     /// <returns>Whether it satisfies the condition.</returns>
-    bool TryScore(in QueriedDocument document, out double score);
+    bool TryScore(in QueriedDocument document, ScanWork work, out double score);
 }
 
 /// <summary>A condition that compares documents with a given one.</summary>
@@ -85,12 +87,12 @@ internal sealed class FullTextPredicate(IDocumentCondition condition) : Predicat
     public override bool Matches(in QueriedDocument document, ScanWork work)
     {
         work.Walk(document.Members.Length);
-        return condition.Matches(document);
+        return condition.Matches(document, work);
     }
 
     public override bool TryScore(in QueriedDocument document, ScanWork work, out double score)
     {
         work.Walk(document.Members.Length);
-        return condition.TryScore(document, out score);
+        return condition.TryScore(document, work, out score);
     }
 }

@@ -182,5 +182,5 @@ internal sealed class OptionalPredicate(Predicate inner) : Predicate
 /// <summary>Texts that are similar to one.</summary>
 internal sealed class SimilarPattern(FuzzyText wanted) : TextPattern
 {
-    public override bool Matches(ReadOnlySpan<byte> text, ScanWork work) => wanted.Matches(text);
+    public override bool Matches(ReadOnlySpan<byte> text, ScanWork work) => wanted.Matches(text, work);
 }

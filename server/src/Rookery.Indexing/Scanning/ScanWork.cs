@@ -15,7 +15,7 @@ public interface IScanClock
 
 /// <summary>What a scan needs while it looks at one document after the other: a meter of its work, and room for texts. For one thread.</summary>
 /// <param name="clock">Is asked as the work goes on.</param>
-internal sealed class ScanWork(IScanClock clock)
+public sealed class ScanWork(IScanClock clock)
 {
     private const int StepBytes = 1024 * 1024;
 
@@ -38,6 +38,11 @@ internal sealed class ScanWork(IScanClock clock)
             clock.OnWork();
         }
     }
+
+    /// <summary>Counts work that grows with the product of two lengths, which is about to be done.</summary>
+    /// <param name="bytes">Bytes that are walked over.</param>
+    /// <param name="times">Steps for each.</param>
+    public void Walk(int bytes, int times) => Walk((int)Math.Min((long)bytes * times, StepBytes));
 
     /// <summary>Clears room for so many flags.</summary>
     public void ClearFlags(int count)

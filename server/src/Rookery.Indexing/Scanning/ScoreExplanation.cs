@@ -46,7 +46,7 @@ internal sealed class ScoreExplanation(ScanWork work)
                 break;
             case FullTextPredicate { Condition: SearchedField searched }:
                 Line(depth, score, $"words of '{NameOf(searched.Reader)}'");
-                foreach (var (added, why) in searched.Explain(document))
+                foreach (var (added, why) in searched.Explain(document, work))
                 {
                     Line(depth + 1, added, why);
                 }

@@ -71,6 +71,9 @@ internal sealed class RegexPattern : TextPattern
     private readonly Regex regex;
     private readonly int position;
 
+    // An automaton may be in as many states at once as the pattern has characters, times its counts.
+    private readonly int statesPerByte;
+
     public RegexPattern(string pattern, bool isExact, int position)
     {
         if (pattern.Length > MaxCharacters || Repeats(pattern) > MaxRepeats)
@@ -79,6 +82,7 @@ internal sealed class RegexPattern : TextPattern
         }
 
         this.position = position;
+        statesPerByte = (int)(Math.Max(pattern.Length, 1) * Repeats(pattern));
         try
         {
             regex = new Regex(pattern, RegexOptions.NonBacktracking | RegexOptions.CultureInvariant | (isExact ? RegexOptions.None : RegexOptions.IgnoreCase), MaxTime);
@@ -95,6 +99,7 @@ internal sealed class RegexPattern : TextPattern
 
     public override bool Matches(ReadOnlySpan<byte> text, ScanWork work)
     {
+        work.Walk(text.Length, statesPerByte);
         try
         {
             return regex.IsMatch(work.CharactersOf(text));

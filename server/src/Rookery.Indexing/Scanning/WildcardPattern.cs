@@ -24,14 +24,21 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
     /// <summary>Whether a pattern describes a text.</summary>
     /// <param name="pattern">The pattern.</param>
     /// <param name="text">UTF-8.</param>
-    /// <param name="work">Of the scan; null for a text so short that its steps need not be counted.</param>
+    /// <param name="work">Counts the steps; null where nobody waits for them.</param>
     public static bool Matches(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text, ScanWork? work)
+    {
+        int steps = 0;
+        bool isMatch = Matches(pattern, text, work, ref steps);
+        work?.Walk(steps);
+        return isMatch;
+    }
+
+    private static bool Matches(ReadOnlySpan<byte> pattern, ReadOnlySpan<byte> text, ScanWork? work, ref int steps)
     {
         int at = 0;
         int step = 0;
         int afterStar = -1;
         int retry = 0;
-        int steps = 0;
         while (at < text.Length)
         {
             if (++steps == StepsBetweenCounts)

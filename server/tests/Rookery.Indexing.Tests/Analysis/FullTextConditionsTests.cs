@@ -63,6 +63,22 @@ public sealed class FullTextConditionsTests
     public void What_makes_no_sense_is_refused(string condition) =>
         Assert.Equal(QueryFault.Invalid, Assert.Throws<QueryException>(() => new Scan(condition).Dispose()).Fault);
 
+    /// <summary>The clock ends a query whose client left: it is asked inside of one document, too.</summary>
+    [Theory]
+    [InlineData("lucene(title, '*a*a*a*a*b')")]
+    [InlineData("lucene(title, 'TEXT~0.1')")]
+    [InlineData("search(title, 'a*a*a*b')")]
+    [InlineData("exact(lucene(title, '*a*a*a*a*b'))")]
+    [InlineData("regex(title, '(a|aa){50}b$')")]
+    public void A_pattern_asks_the_clock_while_it_works_on_one_document(string condition)
+    {
+        string word = new('a', 200);
+        using var scan = new Scan(condition.Replace("TEXT", word[1..] + "b", StringComparison.Ordinal));
+        string members = $"\"title\":\"{string.Join(' ', Enumerable.Repeat(word, 3000))}\"";
+        scan.Matches(Encoding.UTF8.GetBytes(members));
+        Assert.NotEqual(0, scan.TimesAsked);
+    }
+
     private static double ScoreOf(string condition, int document)
     {
         using var scan = new Scan(condition);
@@ -87,15 +103,21 @@ public sealed class FullTextConditionsTests
             }
         }
 
-        public void OnWork()
-        {
-        }
+        internal int TimesAsked { get; private set; }
+
+        public void OnWork() => TimesAsked++;
 
         public void Dispose()
         {
             work.Release();
             fullText.Dispose();
             analyzer.Dispose();
+        }
+
+        internal void Matches(byte[] members)
+        {
+            TimesAsked = 0;
+            predicate.Matches(new QueriedDocument(members), work);
         }
 
         internal bool Matches(int document) => predicate.Matches(new QueriedDocument(Members(document)), work);

@@ -21,7 +21,7 @@ public sealed class FuzzyTextTests
     [InlineData("a", "", 0, false)]
     [InlineData("a", "b", 0, false)]
     public void Texts_are_similar_or_not(string text, string other, double similarity, bool matches) =>
-        Assert.Equal(matches, new FuzzyText(Encoding.UTF8.GetBytes(text), similarity, 0).Matches(Encoding.UTF8.GetBytes(other)));
+        Assert.Equal(matches, AreSimilar(text, other, similarity));
 
     [Fact]
     public void Distances_are_those_of_the_whole_matrix()
@@ -51,7 +51,7 @@ public sealed class FuzzyTextTests
             string other = string.Concat(Enumerable.Range(0, random.Next(1, 9)).Select(_ => "abé"[random.Next(3)]));
             double similarity = random.Next(10) / 10.0;
             double measured = 1 - (Measure([.. text.Select(static letter => (int)letter)], [.. other.Select(static letter => (int)letter)]) / (double)Math.Min(text.Length, other.Length));
-            Assert.True(measured > similarity == new FuzzyText(Encoding.UTF8.GetBytes(text), similarity, 0).Matches(Encoding.UTF8.GetBytes(other)), $"{text} {other} {similarity}");
+            Assert.True(measured > similarity == AreSimilar(text, other, similarity), $"{text} {other} {similarity}");
         }
     }
 
@@ -62,9 +62,9 @@ public sealed class FuzzyTextTests
         Assert.Equal(QueryFault.Invalid, Assert.Throws<QueryException>(static () => new FuzzyText("a"u8, double.NaN, 3)).Fault);
         Assert.Equal(QueryFault.TooCostly, Assert.Throws<QueryException>(static () => new FuzzyText(new byte[513], 0.5, 3)).Fault);
         var longest = new FuzzyText(Encoding.UTF8.GetBytes(new string('a', 512)), 0, 0);
-        Assert.False(longest.Matches(new byte[8 << 20]));
-        Assert.True(longest.Matches(Encoding.UTF8.GetBytes(new string('a', 1023))));
-        Assert.False(longest.Matches(Encoding.UTF8.GetBytes(new string('a', 1024))));
+        Assert.False(longest.Matches(new byte[8 << 20], null));
+        Assert.True(longest.Matches(Encoding.UTF8.GetBytes(new string('a', 1023)), null));
+        Assert.False(longest.Matches(Encoding.UTF8.GetBytes(new string('a', 1024)), null));
     }
 
     private static int Measure(int[] left, int[] right)
@@ -82,4 +82,7 @@ public sealed class FuzzyTextTests
 
         return matrix[left.Length, right.Length];
     }
+
+    private static bool AreSimilar(string text, string other, double similarity) =>
+        new FuzzyText(Encoding.UTF8.GetBytes(text), similarity, 0).Matches(Encoding.UTF8.GetBytes(other), null);
 }

@@ -84,6 +84,8 @@ public sealed class SearchTermsTests
     /// <summary>A pattern by what it does: the one of those written above that fits.</summary>
     private static string DescribePattern(TokenPattern pattern)
     {
-        return new[] { "qqq:*", "ca-:ca*", "-ce:*ce", "-b-:*b*", "c-t:c*t" }.Select(static line => line.Split(':')).First(line => pattern.Matches(Encoding.UTF8.GetBytes(line[0])))[1];
+        return new[] { "qqq:*", "ca-:ca*", "-ce:*ce", "-b-:*b*", "c-t:c*t" }
+            .Select(static line => line.Split(':'))
+            .First(line => pattern.Matches(Encoding.UTF8.GetBytes(line[0]), null))[1];
     }
 }
