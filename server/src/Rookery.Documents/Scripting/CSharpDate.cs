@@ -107,14 +107,22 @@ internal readonly record struct CSharpDate(long Ticks, DateForm Form, long Offse
         return length;
     }
 
-    /// <summary>As C# formats it; the framework's refusal where it knows no such format.</summary>
+    /// <summary>
+    /// As C# formats it; the framework's refusal where it knows no such format. What has no zone counts as UTC where
+    /// the framework would ask for the machine's.
+    /// </summary>
     /// <exception cref="FormatException">There is no such format.</exception>
     public string Format(string? format) => Form switch
     {
         DateForm.Offset => new DateTimeOffset(Ticks, TimeSpan.FromTicks(Offset)).ToString(format, CultureInfo.InvariantCulture),
         DateForm.Day => DateOnly.FromDateTime(Value).ToString(format, CultureInfo.InvariantCulture),
+        DateForm.Unspecified when AsksForZone(format) =>
+            new DateTime(Ticks, DateTimeKind.Utc).ToString(format, CultureInfo.InvariantCulture),
         _ => Value.ToString(format, CultureInfo.InvariantCulture),
     };
+
+    private static bool AsksForZone(string? format) =>
+        format is not null && (format is "U" || format.Contains('z', StringComparison.Ordinal));
 
     /// <summary>Reads the text of a time span: <c>[-][days.]hh:mm:ss[.fffffff]</c>.</summary>
     public static bool TryParseSpan(ReadOnlySpan<byte> text, out long ticks)

@@ -3,8 +3,14 @@ namespace Rookery.Documents.Scripting;
 /// <summary>Which type a number of C# has.</summary>
 internal enum CSharpNumberType
 {
+    /// <summary>An <see cref="int"/>.</summary>
+    Int,
+
     /// <summary>A <see cref="long"/>.</summary>
     Whole,
+
+    /// <summary>A <see cref="float"/>.</summary>
+    Single,
 
     /// <summary>A <see cref="double"/>.</summary>
     Real,
@@ -20,7 +26,11 @@ internal readonly record struct CSharpNumber
     private readonly double real;
     private readonly decimal exact;
 
+    public CSharpNumber(int value) => (Type, whole) = (CSharpNumberType.Int, value);
+
     public CSharpNumber(long value) => (Type, whole) = (CSharpNumberType.Whole, value);
+
+    public CSharpNumber(float value) => (Type, real) = (CSharpNumberType.Single, value);
 
     public CSharpNumber(double value) => (Type, real) = (CSharpNumberType.Real, value);
 
@@ -28,75 +38,108 @@ internal readonly record struct CSharpNumber
 
     public CSharpNumberType Type { get; }
 
-    /// <summary>The number of a <see cref="CSharpNumberType.Whole"/>.</summary>
+    /// <summary>Whether it is an <see cref="int"/> or a <see cref="long"/>.</summary>
+    public bool IsWhole => Type <= CSharpNumberType.Whole;
+
+    /// <summary>Whether it is a <see cref="float"/> or a <see cref="double"/>.</summary>
+    public bool IsReal => Type is CSharpNumberType.Single or CSharpNumberType.Real;
+
+    /// <summary>The number where it <see cref="IsWhole"/>.</summary>
     public long Whole => whole;
 
     /// <summary>As a double.</summary>
-    public double Real => Type switch
-    {
-        CSharpNumberType.Whole => whole,
-        CSharpNumberType.Real => real,
-        _ => (double)exact,
-    };
+    public double Real => IsWhole ? whole : IsReal ? real : (double)exact;
 
     /// <summary>As a decimal.</summary>
     /// <exception cref="OverflowException">It is none.</exception>
     public decimal Decimal => Type switch
     {
-        CSharpNumberType.Whole => whole,
+        CSharpNumberType.Int or CSharpNumberType.Whole => whole,
+        CSharpNumberType.Single => (decimal)(float)real,
         CSharpNumberType.Real => (decimal)real,
         _ => exact,
     };
 
     /// <summary>As a long: the fraction is cut.</summary>
     /// <exception cref="OverflowException">It is a decimal beyond.</exception>
-    public long Cut => Type switch
-    {
-        CSharpNumberType.Whole => whole,
-        CSharpNumberType.Real => (long)real,
-        _ => (long)exact,
-    };
+    public long Cut => IsWhole ? whole : IsReal ? (long)real : (long)exact;
 
     /// <summary>The type in which C# computes with two numbers.</summary>
-    public static CSharpNumberType Common(CSharpNumber left, CSharpNumber right) => left.Type > right.Type ? left.Type : right.Type;
+    public static CSharpNumberType Common(CSharpNumber left, CSharpNumber right) =>
+        left.Type > right.Type ? left.Type : right.Type;
+
+    /// <summary>The same number as one of a wider type.</summary>
+    public CSharpNumber As(CSharpNumberType type) => type switch
+    {
+        CSharpNumberType.Int => this,
+        CSharpNumberType.Whole => new CSharpNumber(whole),
+        CSharpNumberType.Single => new CSharpNumber((float)Real),
+        CSharpNumberType.Real => new CSharpNumber(Real),
+        _ => new CSharpNumber(Decimal),
+    };
 
     /// <summary><c>+ - * / %</c>.</summary>
     /// <exception cref="DivideByZeroException">It divides by zero, and not doubles.</exception>
-    /// <exception cref="OverflowException">A decimal would be too large.</exception>
-    public static CSharpNumber Calculate(ScriptFunction function, CSharpNumber left, CSharpNumber right) => Common(left, right) switch
-    {
-        CSharpNumberType.Whole => new CSharpNumber(unchecked(function switch
+    /// <exception cref="OverflowException">A decimal or a quotient would be too large.</exception>
+    public static CSharpNumber Calculate(ScriptFunction function, CSharpNumber left, CSharpNumber right) =>
+        Common(left, right) switch
         {
-            ScriptFunction.Plus => left.whole + right.whole,
-            ScriptFunction.Minus => left.whole - right.whole,
-            ScriptFunction.Times => left.whole * right.whole,
-            _ when right.whole == 0 => throw new DivideByZeroException(),
-            ScriptFunction.DividedBy => right.whole == -1 ? -left.whole : left.whole / right.whole,
-            _ => right.whole == -1 ? 0 : left.whole % right.whole,
-        })),
-        CSharpNumberType.Real => new CSharpNumber(function switch
-        {
-            ScriptFunction.Plus => left.Real + right.Real,
-            ScriptFunction.Minus => left.Real - right.Real,
-            ScriptFunction.Times => left.Real * right.Real,
-            ScriptFunction.DividedBy => left.Real / right.Real,
-            _ => left.Real % right.Real,
-        }),
-        _ => new CSharpNumber(function switch
-        {
-            ScriptFunction.Plus => left.Decimal + right.Decimal,
-            ScriptFunction.Minus => left.Decimal - right.Decimal,
-            ScriptFunction.Times => left.Decimal * right.Decimal,
-            ScriptFunction.DividedBy => left.Decimal / right.Decimal,
-            _ => left.Decimal % right.Decimal,
-        }),
-    };
+            CSharpNumberType.Int => new CSharpNumber(CalculateInts(function, (int)left.whole, (int)right.whole)),
+            CSharpNumberType.Whole => new CSharpNumber(CalculateLongs(function, left.whole, right.whole)),
+            CSharpNumberType.Single =>
+                new CSharpNumber((float)CalculateReals(function, (float)left.Real, (float)right.Real)),
+            CSharpNumberType.Real => new CSharpNumber(CalculateReals(function, left.Real, right.Real)),
+            _ => new CSharpNumber(function switch
+            {
+                ScriptFunction.Plus => left.Decimal + right.Decimal,
+                ScriptFunction.Minus => left.Decimal - right.Decimal,
+                ScriptFunction.Times => left.Decimal * right.Decimal,
+                ScriptFunction.DividedBy => left.Decimal / right.Decimal,
+                _ => left.Decimal % right.Decimal,
+            }),
+        };
 
     /// <summary>The order of two numbers; null where one is NaN.</summary>
-    public static int? Compare(CSharpNumber left, CSharpNumber right) => Common(left, right) switch
+    public static int? Compare(CSharpNumber left, CSharpNumber right)
     {
-        CSharpNumberType.Whole => left.whole.CompareTo(right.whole),
-        CSharpNumberType.Real => double.IsNaN(left.Real) || double.IsNaN(right.Real) ? null : left.Real.CompareTo(right.Real),
-        _ => left.Decimal.CompareTo(right.Decimal),
+        var type = Common(left, right);
+        var (first, second) = (left.As(type), right.As(type));
+        return first.IsWhole ? first.whole.CompareTo(second.whole)
+            : !first.IsReal ? first.exact.CompareTo(second.exact)
+            : double.IsNaN(first.real) || double.IsNaN(second.real) ? null
+            : first.real.CompareTo(second.real);
+    }
+
+    // A sum, difference or product beyond the type begins again at its other end, as where C# does not check.
+    private static int CalculateInts(ScriptFunction function, int left, int right) => unchecked(function switch
+    {
+        ScriptFunction.Plus => left + right,
+        ScriptFunction.Minus => left - right,
+        ScriptFunction.Times => left * right,
+        _ => (int)Divide(function, left, right, int.MinValue),
+    });
+
+    private static long CalculateLongs(ScriptFunction function, long left, long right) => unchecked(function switch
+    {
+        ScriptFunction.Plus => left + right,
+        ScriptFunction.Minus => left - right,
+        ScriptFunction.Times => left * right,
+        _ => Divide(function, left, right, long.MinValue),
+    });
+
+    // The remainder of the least number by -1 is refused on one processor and 0 on another: it is refused on all.
+    private static long Divide(ScriptFunction function, long left, long right, long least) =>
+        right == 0 ? throw new DivideByZeroException()
+        : right == -1 && left == least ? throw new OverflowException()
+        : function == ScriptFunction.DividedBy ? left / right : left % right;
+
+    // Of two floats the double's result, rounded to a float, is the float's.
+    private static double CalculateReals(ScriptFunction function, double left, double right) => function switch
+    {
+        ScriptFunction.Plus => left + right,
+        ScriptFunction.Minus => left - right,
+        ScriptFunction.Times => left * right,
+        ScriptFunction.DividedBy => left / right,
+        _ => left % right,
     };
 }

@@ -5,7 +5,8 @@ namespace Rookery.Documents.Scripting;
 
 /// <summary>Cuts a script into tokens; JavaScript and C# differ only in their texts.</summary>
 /// <param name="text">The script.</param>
-/// <param name="isLinq">Whether it is C#: <c>@"…"</c> is a text, and <c>'a'</c> one too.</param>
+/// <param name="isLinq">Whether it is C#: <c>@"…"</c> is a text, and <c>'a'</c> one of one character, whose token has
+/// the number 1.</param>
 internal sealed class Lexer(string text, bool isLinq)
 {
     /// <summary>Characters a script may have.</summary>
@@ -82,7 +83,11 @@ internal sealed class Lexer(string text, bool isLinq)
 
         if (first is '"' or '\'')
         {
-            return new Token(TokenKind.Text, ReadText(first), 0, start, isAfterNewLine);
+            string value = ReadText(first);
+            bool isCharacter = isLinq && first == '\'';
+            return !isCharacter || value.Length == 1
+                ? new Token(TokenKind.Text, value, isCharacter ? 1 : 0, start, isAfterNewLine)
+                : throw TokenCursor.NotSupported("a char of other than one character", start);
         }
 
         if (isLinq && first == '@' && position + 1 < text.Length && text[position + 1] == '"')

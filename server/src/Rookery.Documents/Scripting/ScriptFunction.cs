@@ -115,6 +115,9 @@ internal enum ScriptFunction : byte
     /// <summary>Of a value, and of its format where there is one: <c>ToString()</c>.</summary>
     CSharpText = 118,
 
+    /// <summary>The cast to <c>string</c>: of a string that a document wrote as a date the string.</summary>
+    CastToText = 119,
+
     CSharpRound = 120,
     CSharpFloor = 121,
     CSharpCeiling = 122,
@@ -160,6 +163,14 @@ internal enum ScriptFunction : byte
     FormatText = 151,
     CompareOrdinal = 152,
     IsSameText = 153,
+
+    /// <summary>
+    /// <c>a.Equals(b)</c>: of two numbers only where the second is of the first's type, or becomes one.
+    /// </summary>
+    IsEqual = 154,
+
+    /// <summary>Of a text of one character: a <c>char</c>.</summary>
+    ToCharacter = 155,
 
     NewDate = 160,
     NewDay = 161,

@@ -209,7 +209,8 @@ internal sealed partial class ScriptHeap
             case (byte)'"':
                 int length = end - start - 2;
                 bool isEscaped = json.Slice(start + 1, length).Contains((byte)'\\');
-                return ScriptValue.InHeap(isEscaped ? ValueKind.EscapedText : ValueKind.Text, start + 1, length);
+                var kind = isEscaped ? ValueKind.EscapedText : ValueKind.Text;
+                return ScriptValue.InHeap(kind, start + 1, length).With(ValueTrait.Stored);
             case (byte)'{':
                 return NewContainer(ValueKind.Object, new Container { RawStart = start, RawEnd = end, Document = document });
             case (byte)'[':
@@ -234,6 +235,12 @@ internal sealed partial class ScriptHeap
 
     /// <summary>Counts held memory no more.</summary>
     public void GiveBack(long held) => heldBytes -= held;
+
+    /// <summary>Memory that is held now.</summary>
+    public long HeldBytes => heldBytes;
+
+    /// <summary>Counts no more what was held since so much was.</summary>
+    public void GiveBackTo(long held) => heldBytes = held;
 
     /// <summary>Allows so many bytes beside what the heap holds, or fails.</summary>
     public void Require(long more)

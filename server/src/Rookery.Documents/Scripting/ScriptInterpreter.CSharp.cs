@@ -9,11 +9,15 @@ public sealed partial class ScriptInterpreter
 {
     private ScriptValue InvokeAsCSharp(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
     {
+        // Strings of the runtime count as the script's memory until the function has its value.
+        long held = heap.HeldBytes;
         try
         {
             return function switch
             {
-                ScriptFunction.Count => ScriptValue.OfWhole(arguments[0].IsText ? LengthOf(heap.Plain(arguments[0])) : heap.Count(ToSequence(arguments[0]))),
+                ScriptFunction.Count => ScriptValue.OfInt(arguments[0].IsText
+                    ? LengthOf(heap.Plain(arguments[0]))
+                    : heap.Count(ToSequence(arguments[0]))),
                 < ScriptFunction.Property => Aggregate(function, ToSequence(arguments[0])),
                 < ScriptFunction.Negated => Operate(function, arguments[0], arguments[1]),
                 < ScriptFunction.CSharpRound => Convert(function, arguments[0], arguments[1..]),
@@ -35,20 +39,41 @@ public sealed partial class ScriptInterpreter
         {
             throw new ScriptFailure("the script gives a function of C# a value that it does not take");
         }
+        finally
+        {
+            heap.GiveBackTo(held);
+        }
     }
 
     private ScriptValue Operate(ScriptFunction function, ScriptValue first, ScriptValue second)
     {
+        if (function == ScriptFunction.Property)
+        {
+            return GetProperty(first, second);
+        }
+
+        // A char is a number beside one, and where two are calculated with.
+        if ((first.Trait == ValueTrait.Character && (second.IsNumber || second.Trait == ValueTrait.Character))
+            || (second.Trait == ValueTrait.Character && first.IsNumber))
+        {
+            first = first.IsNumber ? first : CodeOf(first);
+            second = second.IsNumber ? second : CodeOf(second);
+        }
+
         switch (function)
         {
-            case ScriptFunction.Property:
-                return GetProperty(first, second);
             case ScriptFunction.IsSame:
-                return ScriptValue.Of(IsSame(first, second));
-            case ScriptFunction.Plus when (first.IsText || second.IsText) && !(Temporal(second).Kind == ValueKind.Span && Temporal(first).IsTemporal):
-                return JoinAsCSharp(first, second);
+                return ScriptValue.Of(IsSame(first, second, isOperator: true));
             case ScriptFunction.IsLess or ScriptFunction.IsLessOrEqual or ScriptFunction.IsGreater or ScriptFunction.IsGreaterOrEqual:
                 return ScriptValue.Of(!first.IsNothing && !second.IsNothing && IsInOrder(function, Compare(first, second)));
+            case ScriptFunction.Plus:
+                (first, second) = (AsRead(first), AsRead(second));
+                if (first.IsText || second.IsText)
+                {
+                    return JoinAsCSharp(first, second);
+                }
+
+                break;
         }
 
         if (first.IsNothing || second.IsNothing)
@@ -60,12 +85,23 @@ public sealed partial class ScriptInterpreter
 
         if (first.IsNumber && second.IsNumber)
         {
+            RequireNoMix(first, second);
             return Value(first.Kind == ValueKind.Decimal || second.Kind == ValueKind.Decimal
                 ? CSharpNumber.Calculate(function, new CSharpNumber(DecimalOf(first)), new CSharpNumber(DecimalOf(second)))
                 : CSharpNumber.Calculate(function, NumeralOf(first), NumeralOf(second)));
         }
 
         return OperateOnDates(function, Temporal(first), Temporal(second));
+    }
+
+    /// <summary>C# has no operator for a decimal and a double. A number of a document becomes either.</summary>
+    private static void RequireNoMix(ScriptValue first, ScriptValue second)
+    {
+        if ((first.Kind == ValueKind.Decimal && second.Kind == ValueKind.Real)
+            || (first.Kind == ValueKind.Real && second.Kind == ValueKind.Decimal))
+        {
+            throw new ScriptFailure("the script calculates with a decimal and a double, for which C# asks a cast");
+        }
     }
 
     private static bool IsInOrder(ScriptFunction function, int? order) => order is { } known && function switch
@@ -81,22 +117,24 @@ public sealed partial class ScriptInterpreter
     {
         if (left.IsNumber && right.IsNumber)
         {
+            RequireNoMix(left, right);
             return left.Kind == ValueKind.Decimal || right.Kind == ValueKind.Decimal
                 ? DecimalOf(left).CompareTo(DecimalOf(right))
                 : CSharpNumber.Compare(NumeralOf(left), NumeralOf(right));
         }
 
-        var (first, second) = (Temporal(left), Temporal(right));
-        return first.Kind == ValueKind.Span && second.Kind == ValueKind.Span ? first.Whole.CompareTo(second.Whole)
-            : TryGetDate(first, out var date) && TryGetDate(second, out var other) ? date.Moment.CompareTo(other.Moment)
-            : left.IsText && right.IsText ? CompareTexts(left, right)
+        var (first, second) = (TimeOf(left), TimeOf(right));
+        return first.IsOfOneType(second) ? first.OrderTo(second)
+            : left.IsText && right.IsText && !first.IsTime && !second.IsTime ? CompareTexts(left, right)
             : throw new ScriptFailure($"the script compares {NameOf(left)} with {NameOf(right)}");
     }
 
-    /// <summary><c>==</c>: numbers and dates by what they are, objects and arrays by their members.</summary>
-    private bool IsSame(ScriptValue left, ScriptValue right) => IsSame(left, right, 0);
-
-    private bool IsSame(ScriptValue left, ScriptValue right, int level)
+    /// <summary>Whether two values are equal as in C#; containers are by what they hold.</summary>
+    /// <param name="left">One.</param>
+    /// <param name="right">The other.</param>
+    /// <param name="level">Containers around them.</param>
+    /// <param name="isOperator">Whether two types that <c>==</c> does not take fail.</param>
+    private bool IsSame(ScriptValue left, ScriptValue right, int level = 0, bool isOperator = false)
     {
         heap.Spend(1);
         if (left.IsNothing || right.IsNothing)
@@ -114,14 +152,20 @@ public sealed partial class ScriptInterpreter
             return true;
         }
 
-        if ((left.IsText || left.IsTemporal) && (right.IsText || right.IsTemporal))
+        var (first, second) = (TimeOf(left), TimeOf(right));
+        if (first.IsOfOneType(second))
         {
-            var (first, second) = (Temporal(left), Temporal(right));
-            return (first.Kind == ValueKind.Span && second.Kind == ValueKind.Span && first.Whole == second.Whole)
-                || (TryGetDate(first, out var date) && TryGetDate(second, out var other) && date.Moment == other.Moment);
+            return first.OrderTo(second) == 0;
         }
 
-        return left.Kind == right.Kind && (!left.IsContainer || left.Start == right.Start || HaveSameMembers(left, right, level + 1));
+        bool isOfOneType = left.Kind == right.Kind
+            || (left.IsText && right.IsText)
+            || (left.IsBoolean && right.IsBoolean);
+        return isOfOneType || !isOperator
+            ? left.IsContainer && left.Kind == right.Kind
+                ? left.Start == right.Start || HaveSameMembers(left, right, level + 1)
+                : left.Kind == right.Kind && left.IsBoolean
+            : throw new ScriptFailure($"the script compares {NameOf(left)} with {NameOf(right)}");
     }
 
     private bool HaveSameMembers(ScriptValue left, ScriptValue right, int level)
@@ -171,21 +215,17 @@ public sealed partial class ScriptInterpreter
             case ValueKind.False:
                 heap.Add("False"u8);
                 break;
+            case var _ when TimeOf(value) is { IsTime: true } time && !(value.IsText && time.IsDay):
+                Add(time.Format(null));
+                break;
             case ValueKind.Text or ValueKind.EscapedText:
                 AddText(value, 0);
                 break;
             case ValueKind.Decimal:
                 heap.AddCopy(value.Start, value.Length);
                 break;
-            case ValueKind.Date or ValueKind.OffsetDate:
-                Add(DateOf(value).Format(null));
-                break;
-            case ValueKind.Span:
-                Add(TimeSpan.FromTicks(value.Whole).ToString("c", CultureInfo.InvariantCulture));
-                break;
             case var _ when value.IsNumber:
-                var number = NumeralOf(value);
-                Add(number.Type == CSharpNumberType.Whole ? number.Whole.ToString(CultureInfo.InvariantCulture) : number.Real.ToString(CultureInfo.InvariantCulture));
+                Add(Format(NumeralOf(value), null));
                 break;
             default:
                 throw new ScriptFailure($"the script makes a text of {NameOf(value)}");
@@ -216,9 +256,9 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue CSharpTextOf(ScriptValue value)
     {
-        if (value.IsText)
+        if (value.IsText && TimeOf(value) is not { IsTime: true, IsDay: false })
         {
-            return heap.Plain(value);
+            return heap.Plain(value).With(ValueTrait.None);
         }
 
         int start = heap.Length;
@@ -239,7 +279,11 @@ public sealed partial class ScriptInterpreter
             case ValueKind.Real when !double.IsFinite(value.Double):
                 throw new ScriptFailure($"a number is {value.Double.ToString(CultureInfo.InvariantCulture)}, which JSON does not have");
             case ValueKind.Real:
-                length = NumberText.Format(value.Double, room);
+                // A float is written with the digits that it has.
+                double real = value.Trait == ValueTrait.Single
+                    ? double.Parse(Format(NumeralOf(value), null), CultureInfo.InvariantCulture)
+                    : value.Double;
+                length = NumberText.Format(real, room);
                 Write(room[..length]);
                 Write(room[..length].IndexOfAny((byte)'.', (byte)'e') < 0 ? ".0"u8 : default);
                 break;
@@ -268,6 +312,7 @@ public sealed partial class ScriptInterpreter
     {
         ValueKind.Undefined or ValueKind.Null => "null",
         ValueKind.True or ValueKind.False => "a bool",
+        ValueKind.Text when value.Trait == ValueTrait.Character => "a char",
         ValueKind.Text or ValueKind.EscapedText => "a string",
         ValueKind.Array => "an array",
         ValueKind.Object => "an object",

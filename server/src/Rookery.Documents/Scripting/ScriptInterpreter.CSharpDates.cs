@@ -1,21 +1,49 @@
 using System.Buffers.Binary;
+using System.Globalization;
+using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Scripting;
 
 /// <content>Dates and time spans of C#. A text of a document that is written as one is one, where a date or time span is asked for.</content>
 public sealed partial class ScriptInterpreter
 {
-    /// <summary>A text as the date or time span that it is; everything else as it is.</summary>
-    private ScriptValue Temporal(ScriptValue value)
+    /// <summary>A text of a document as the date or time span that it is; everything else as it is.</summary>
+    private ScriptValue Temporal(ScriptValue value) =>
+        value.IsText && TimeOf(value) is { IsTime: true } time ? Value(time) : value;
+
+    /// <summary>As <see cref="Temporal"/>, but a day, which RavenDB reads as a string, stays one.</summary>
+    private ScriptValue AsRead(ScriptValue value) =>
+        value.IsText && TimeOf(value) is { IsTime: true, IsDay: false } time ? Value(time) : value;
+
+    private ScriptValue Value(CSharpTime time) => time.IsDate ? Value(time.Date) : ScriptValue.OfSpan(time.Span);
+
+    /// <summary>
+    /// The date or time span that a value is, or that a text of a document is written as. It leaves nothing in the
+    /// heap.
+    /// </summary>
+    private CSharpTime TimeOf(ScriptValue value)
     {
-        const int MostBytes = 40;
-        if (!value.IsText || value.Length > MostBytes)
+        // Each byte of a text may be written as an escape of six.
+        const int MostBytes = 6 * CSharpDate.MostBytes;
+        if (!value.IsText)
         {
-            return value;
+            return value.Kind == ValueKind.Span ? new CSharpTime(value.Whole)
+                : TryGetDate(value, out var date) ? new CSharpTime(date)
+                : default;
         }
 
-        var text = heap.Span(heap.Plain(value));
-        return CSharpDate.TryParse(text, out var date) ? Value(date) : CSharpDate.TryParseSpan(text, out long ticks) ? ScriptValue.OfSpan(ticks) : value;
+        if (value.Trait != ValueTrait.Stored || value.Length > MostBytes)
+        {
+            return default;
+        }
+
+        if (value.Kind == ValueKind.Text)
+        {
+            return CSharpTime.Read(heap.Span(value));
+        }
+
+        Span<byte> room = stackalloc byte[MostBytes];
+        return CSharpTime.Read(room[..JsonText.Unescape(heap.Span(value), room)]);
     }
 
     private ScriptValue Value(CSharpDate date)
@@ -118,16 +146,31 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.AddTo:
                 return AddTo(arguments[0], arguments[1], NetText(arguments[2]));
             case ScriptFunction.ParseDate or ScriptFunction.ParseSpan:
-                var parsed = Temporal(arguments[0]);
-                return function == ScriptFunction.ParseSpan ? parsed.Kind == ValueKind.Span ? parsed : throw NoTemporal(arguments[0], "time span")
-                    : TryGetDate(parsed, out var date) ? Value(date.Form == DateForm.Day ? date with { Form = DateForm.Unspecified } : date) : throw NoTemporal(arguments[0], "date");
+                return ParseTime(function, arguments[0]);
             case ScriptFunction.CompareTo:
-                return arguments[0].IsText && arguments[1].IsText && Temporal(arguments[0]).IsText
+                return arguments[0].IsText && arguments[1].IsText && !TimeOf(arguments[0]).IsTime
                     ? throw new ScriptFailure("the script calls CompareTo on strings, whose order depends on a culture: string.CompareOrdinal does not")
-                    : ScriptValue.OfWhole(Math.Sign(Compare(arguments[0], arguments[1]) ?? throw new ScriptFailure("the script compares NaN")));
+                    : ScriptValue.OfInt(Math.Sign(CompareInOrder(arguments[0], arguments[1])));
             default:
                 throw ScriptProgram.Broken();
         }
+    }
+
+    /// <summary><c>DateTime.Parse</c> of a text as documents write dates, and <c>TimeSpan.Parse</c>.</summary>
+    private ScriptValue ParseTime(ScriptFunction function, ScriptValue value)
+    {
+        if (function == ScriptFunction.ParseSpan)
+        {
+            return value.Kind == ValueKind.Span ? value
+                : value.IsText && TimeSpan.TryParse(NetText(value), CultureInfo.InvariantCulture, out var span)
+                    ? ScriptValue.OfSpan(span.Ticks)
+                    : throw NoTemporal(value, "time span");
+        }
+
+        bool isDate = TryGetDate(value, out var date)
+            || (value.IsText && CSharpDate.TryParse(heap.Span(heap.Plain(value)), out date));
+        return !isDate ? throw NoTemporal(value, "date")
+            : Value(date.Form == DateForm.Day ? date with { Form = DateForm.Unspecified } : date);
     }
 
     private ScriptFailure NoTemporal(ScriptValue value, string kind) => new($"{(value.IsText ? $"'{Shown(heap.Plain(value))}'" : NameOf(value))} is no {kind} as documents write it");
@@ -140,7 +183,9 @@ public sealed partial class ScriptInterpreter
             : throw new ScriptFailure($"there is no day {day} of month {month} of year {year}");
     }
 
-    private long Part(ScriptValue value) => Required(value, "a date") is { Type: CSharpNumberType.Whole } part ? part.Whole : throw new ScriptFailure("a part of a date is no whole number");
+    private long Part(ScriptValue value) => Required(value, "a date") is { IsWhole: true } part
+        ? part.Whole
+        : throw new ScriptFailure("a part of a date is no whole number");
 
     private ScriptValue NewDate(ReadOnlySpan<ScriptValue> parts)
     {
@@ -247,17 +292,19 @@ public sealed partial class ScriptInterpreter
         var value = date.Value;
         return System.Text.Encoding.UTF8.GetString(name) switch
         {
-            "Year" => ScriptValue.OfWhole(value.Year),
-            "Month" => ScriptValue.OfWhole(value.Month),
-            "Day" => ScriptValue.OfWhole(value.Day),
-            "Hour" => ScriptValue.OfWhole(value.Hour),
-            "Minute" => ScriptValue.OfWhole(value.Minute),
-            "Second" => ScriptValue.OfWhole(value.Second),
-            "Millisecond" => ScriptValue.OfWhole(value.Millisecond),
+            "Year" => ScriptValue.OfInt(value.Year),
+            "Month" => ScriptValue.OfInt(value.Month),
+            "Day" => ScriptValue.OfInt(value.Day),
+            "Hour" => ScriptValue.OfInt(value.Hour),
+            "Minute" => ScriptValue.OfInt(value.Minute),
+            "Second" => ScriptValue.OfInt(value.Second),
+            "Millisecond" => ScriptValue.OfInt(value.Millisecond),
+            "Microsecond" => ScriptValue.OfInt(value.Microsecond),
+            "Nanosecond" => ScriptValue.OfInt(value.Nanosecond),
             "Ticks" => ScriptValue.OfWhole(date.Ticks),
             "UtcTicks" => ScriptValue.OfWhole(date.Moment),
-            "DayOfYear" => ScriptValue.OfWhole(value.DayOfYear),
-            "DayNumber" => ScriptValue.OfWhole(date.Ticks / TimeSpan.TicksPerDay),
+            "DayOfYear" => ScriptValue.OfInt(value.DayOfYear),
+            "DayNumber" => ScriptValue.OfInt((int)(date.Ticks / TimeSpan.TicksPerDay)),
             "DayOfWeek" => NewText(value.DayOfWeek.ToString()),
             "Date" => Value(new CSharpDate(value.Date.Ticks, date.Form == DateForm.Utc ? DateForm.Utc : DateForm.Unspecified)),
             "TimeOfDay" => ScriptValue.OfSpan(value.TimeOfDay.Ticks),
@@ -271,11 +318,11 @@ public sealed partial class ScriptInterpreter
     /// <summary>A member of a time span, or of a time of a day; undefined where they have none of that name.</summary>
     private static ScriptValue PartOfSpan(TimeSpan span, ReadOnlySpan<byte> name) => System.Text.Encoding.UTF8.GetString(name) switch
     {
-        "Days" => ScriptValue.OfWhole(span.Days),
-        "Hours" or "Hour" => ScriptValue.OfWhole(span.Hours),
-        "Minutes" or "Minute" => ScriptValue.OfWhole(span.Minutes),
-        "Seconds" or "Second" => ScriptValue.OfWhole(span.Seconds),
-        "Milliseconds" or "Millisecond" => ScriptValue.OfWhole(span.Milliseconds),
+        "Days" => ScriptValue.OfInt(span.Days),
+        "Hours" or "Hour" => ScriptValue.OfInt(span.Hours),
+        "Minutes" or "Minute" => ScriptValue.OfInt(span.Minutes),
+        "Seconds" or "Second" => ScriptValue.OfInt(span.Seconds),
+        "Milliseconds" or "Millisecond" => ScriptValue.OfInt(span.Milliseconds),
         "Ticks" => ScriptValue.OfWhole(span.Ticks),
         "TotalDays" => ScriptValue.OfReal(span.TotalDays),
         "TotalHours" => ScriptValue.OfReal(span.TotalHours),

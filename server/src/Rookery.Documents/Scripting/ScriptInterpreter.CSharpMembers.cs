@@ -6,31 +6,37 @@ public sealed partial class ScriptInterpreter
     private ScriptValue GetProperty(ScriptValue target, ScriptValue name)
     {
         var text = heap.Span(name);
+        bool asksWhether = text.SequenceEqual("HasValue"u8);
         if (target.Kind == ValueKind.Object)
         {
-            bool isId = text.SequenceEqual("Id"u8) && heap.Find(target, text) < 0;
-            return isId ? IdOf(target) : GetMember(target, name);
+            bool isKnown = heap.Find(target, text) >= 0;
+            return asksWhether && !isKnown ? throw HasNoMember(target, name)
+                : text.SequenceEqual("Id"u8) && !isKnown ? IdOf(target)
+                : GetMember(target, name);
         }
 
-        if (text.SequenceEqual("HasValue"u8))
+        // Of nothing and of what may be a value of a nullable type; an array and a string are none.
+        if (target.IsNothing)
         {
-            return ScriptValue.Of(!target.IsNothing);
+            return asksWhether ? ScriptValue.Of(false) : ScriptValue.Undefined;
         }
 
-        if (target.IsNothing || text.SequenceEqual("Value"u8))
+        if ((asksWhether || text.SequenceEqual("Value"u8)) && target.Kind != ValueKind.Array)
         {
-            return target.IsNothing ? ScriptValue.Undefined : target;
+            return asksWhether ? ScriptValue.Of(true) : target;
         }
 
         if (text.SequenceEqual("Length"u8) || text.SequenceEqual("Count"u8))
         {
-            return target.Kind == ValueKind.Array ? ScriptValue.OfWhole(heap.Count(target))
-                : target.IsText && text[0] == (byte)'L' ? ScriptValue.OfWhole(LengthOf(heap.Plain(target)))
+            return target.Kind == ValueKind.Array ? ScriptValue.OfInt(heap.Count(target))
+                : target.IsText && text[0] == (byte)'L' ? ScriptValue.OfInt(LengthOf(heap.Plain(target)))
                 : throw HasNoMember(target, name);
         }
 
-        var timely = Temporal(target);
-        var part = TryGetDate(timely, out var date) ? PartOfDate(date, heap.Span(name)) : timely.Kind == ValueKind.Span ? PartOfSpan(TimeSpan.FromTicks(timely.Whole), heap.Span(name)) : ScriptValue.Undefined;
+        var time = TimeOf(target);
+        var part = time.IsDate ? PartOfDate(time.Date, heap.Span(name))
+            : time.IsSpan ? PartOfSpan(TimeSpan.FromTicks(time.Span), heap.Span(name))
+            : ScriptValue.Undefined;
         return part.Kind == ValueKind.Undefined ? throw HasNoMember(target, name) : part;
     }
 
@@ -44,7 +50,7 @@ public sealed partial class ScriptInterpreter
 
         return heap.Span(name)[0] switch
         {
-            (byte)'C' => ScriptValue.OfWhole(heap.Count(target)),
+            (byte)'C' => ScriptValue.OfInt(heap.Count(target)),
             (byte)'K' => MembersOf(ScriptFunction.Keys, target),
             _ => MembersOf(ScriptFunction.Values, target),
         };
@@ -63,7 +69,8 @@ public sealed partial class ScriptInterpreter
             return GetMember(target, heap.Plain(key));
         }
 
-        if (!key.IsNumber || NumeralOf(key) is not { Type: CSharpNumberType.Whole } index || !(target.IsText || target.Kind == ValueKind.Array))
+        if (!key.IsNumber || NumeralOf(key) is not { IsWhole: true } index
+            || !(target.IsText || target.Kind == ValueKind.Array))
         {
             throw new ScriptFailure($"the script asks {NameOf(target)} for what stands at {NameOf(key)}");
         }
@@ -74,7 +81,10 @@ public sealed partial class ScriptInterpreter
             return isRequired ? throw new ScriptFailure($"the script asks {NameOf(target)} of {count} for the element at {index.Whole}") : ScriptValue.Null;
         }
 
-        return target.IsText ? Part(heap.Plain(target), (int)index.Whole, (int)index.Whole + 1) : heap.Element(target, (int)index.Whole);
+        int at = (int)index.Whole;
+        return target.IsText
+            ? Part(heap.Plain(target), at, at + 1).With(ValueTrait.Character)
+            : heap.Element(target, at);
     }
 
     private ScriptFailure HasNoMember(ScriptValue target, ScriptValue name) => new($"the script asks {NameOf(target)} for its member '{Shown(name)}', which it has not");

@@ -6,15 +6,32 @@ namespace Rookery.Documents.Scripting;
 /// <content>Numbers of C#: types, casts, conversions and <c>Math</c>.</content>
 public sealed partial class ScriptInterpreter
 {
-    /// <summary>The number of a value that is one. One of a document is whole when it is written so; one of a function that counts is whole.</summary>
+    private const int StepsPerPower = 64;
+
+    /// <summary>Whether a conversion takes a <c>char</c> for its number.</summary>
+    private static bool IsOfNumbers(ScriptFunction function) => function is ScriptFunction.Negated
+        or (>= ScriptFunction.CastToLong and <= ScriptFunction.CastToDecimal)
+        or ScriptFunction.ConvertToLong or ScriptFunction.ConvertToInt;
+
+    /// <summary>The number of a <c>char</c>.</summary>
+    private ScriptValue CodeOf(ScriptValue character) => ScriptValue.OfInt(NetText(character)[0]);
+
+    /// <summary>
+    /// The number of a value that is one. One of a document is a <c>long</c> or a <c>double</c>, as it is written;
+    /// one of a loop that counts is an <c>int</c>.
+    /// </summary>
     private CSharpNumber NumeralOf(ScriptValue value)
     {
         switch (value.Kind)
         {
             case ValueKind.Whole:
-                return new CSharpNumber(value.Whole);
-            case ValueKind.Number when value.Double == Math.Truncate(value.Double) && Math.Abs(value.Double) < long.MaxValue:
-                return new CSharpNumber((long)value.Double);
+                return value.Trait == ValueTrait.Int
+                    ? new CSharpNumber((int)value.Whole)
+                    : new CSharpNumber(value.Whole);
+            case ValueKind.Real when value.Trait == ValueTrait.Single:
+                return new CSharpNumber((float)value.Double);
+            case ValueKind.Number when value.Double == (int)value.Double:
+                return new CSharpNumber((int)value.Double);
             case ValueKind.StoredNumber when Utf8Parser.TryParse(heap.Span(value), out long whole, out int read) && read == value.Length:
                 return new CSharpNumber(whole);
             case ValueKind.Decimal:
@@ -40,8 +57,12 @@ public sealed partial class ScriptInterpreter
     {
         switch (number.Type)
         {
+            case CSharpNumberType.Int:
+                return ScriptValue.OfInt((int)number.Whole);
             case CSharpNumberType.Whole:
                 return ScriptValue.OfWhole(number.Whole);
+            case CSharpNumberType.Single:
+                return ScriptValue.OfSingle((float)number.Real);
             case CSharpNumberType.Real:
                 return ScriptValue.OfReal(number.Real);
             default:
@@ -69,20 +90,30 @@ public sealed partial class ScriptInterpreter
 
         if (function is ScriptFunction.CastToInt or ScriptFunction.CastToLong && value.IsText && NetText(value) is [>= 'A' and <= 'Z', ..] name && Enum.TryParse<DayOfWeek>(name, out var day))
         {
-            return ScriptValue.OfWhole((int)day);
+            return ScriptValue.OfInt((int)day);
+        }
+
+        if (value.Trait == ValueTrait.Character && IsOfNumbers(function))
+        {
+            value = CodeOf(value);
         }
 
         switch (function)
         {
-            case ScriptFunction.Negated when value.Kind == ValueKind.Span || (value.IsText && Temporal(value).Kind == ValueKind.Span):
-                return ScriptValue.OfSpan(-Temporal(value).Whole);
+            case ScriptFunction.Negated when TimeOf(value) is { IsSpan: true } span:
+                return ScriptValue.OfSpan(checked(-span.Span));
             case ScriptFunction.Negated:
                 var operand = Required(value, "-");
-                return Value(operand.Type == CSharpNumberType.Real ? new CSharpNumber(-operand.Real) : CSharpNumber.Calculate(ScriptFunction.Minus, new CSharpNumber(0L), operand));
+                return Value(operand.Type switch
+                {
+                    CSharpNumberType.Real => new CSharpNumber(-operand.Real),
+                    CSharpNumberType.Single => new CSharpNumber(-(float)operand.Real),
+                    _ => CSharpNumber.Calculate(ScriptFunction.Minus, new CSharpNumber(0), operand),
+                });
             case ScriptFunction.CastToDouble:
                 return ScriptValue.OfReal(Required(value, "a cast").Real);
             case ScriptFunction.CastToFloat:
-                return ScriptValue.OfReal(double.Parse(((float)Required(value, "a cast").Real).ToString(CultureInfo.InvariantCulture), CultureInfo.InvariantCulture));
+                return ScriptValue.OfSingle((float)Required(value, "a cast").Real);
             case ScriptFunction.CastToDecimal:
                 Required(value, "a cast");
                 return Value(new CSharpNumber(DecimalOf(value)));
@@ -90,9 +121,18 @@ public sealed partial class ScriptInterpreter
                 return ScriptValue.OfWhole(Required(value, "a cast").Cut);
             case ScriptFunction.CastToInt:
                 var cut = Required(value, "a cast");
-                return ScriptValue.OfWhole(cut.Type == CSharpNumberType.Whole ? unchecked((int)cut.Whole) : cut.Type == CSharpNumberType.Real ? (int)cut.Real : (int)cut.Decimal);
+                return ScriptValue.OfInt(cut.IsWhole ? unchecked((int)cut.Whole)
+                    : cut.IsReal ? (int)cut.Real
+                    : (int)cut.Decimal);
             case ScriptFunction.CSharpText:
-                return rest.IsEmpty ? CSharpTextOf(value) : NewText(Format(value, NetText(rest[0])));
+                return rest.IsEmpty || rest[0].IsNothing
+                    ? CSharpTextOf(value)
+                    : NewText(Format(value, NetText(rest[0])));
+            case ScriptFunction.CastToText:
+                return value.IsText
+                    ? heap.Plain(value).With(ValueTrait.None)
+                    : throw new ScriptFailure(
+                        $"the script casts {NameOf(value)} to a string: ToString() makes one of it");
             case >= ScriptFunction.ParseLong and <= ScriptFunction.ParseBoolean:
                 return Parse(function, value.IsText ? value : throw new ScriptFailure($"the script parses {NameOf(value)}, which is no string"));
             default:
@@ -113,8 +153,10 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.ConvertToBoolean:
                 return ScriptValue.Of(number.Real != 0);
             default:
-                var rounded = number.Type == CSharpNumberType.Whole ? number.Decimal : decimal.Round(number.Decimal, MidpointRounding.ToEven);
-                return ScriptValue.OfWhole(function == ScriptFunction.ConvertToInt ? (int)rounded : (long)rounded);
+                var rounded = number.IsWhole ? number.Decimal : decimal.Round(number.Decimal, MidpointRounding.ToEven);
+                return function == ScriptFunction.ConvertToInt
+                    ? ScriptValue.OfInt((int)rounded)
+                    : ScriptValue.OfWhole((long)rounded);
         }
     }
 
@@ -126,7 +168,7 @@ public sealed partial class ScriptInterpreter
         switch (function)
         {
             case ScriptFunction.ParseInt when int.TryParse(bytes, NumberStyles.Integer, CultureInfo.InvariantCulture, out int small):
-                return ScriptValue.OfWhole(small);
+                return ScriptValue.OfInt(small);
             case ScriptFunction.ParseLong when long.TryParse(bytes, NumberStyles.Integer, CultureInfo.InvariantCulture, out long whole):
                 return ScriptValue.OfWhole(whole);
             case ScriptFunction.ParseDouble when double.TryParse(bytes, NumberStyles.Float | NumberStyles.AllowThousands, CultureInfo.InvariantCulture, out double real):
@@ -153,9 +195,9 @@ public sealed partial class ScriptInterpreter
             }
         }
 
-        if (function is ScriptFunction.CSharpAbsolute && Temporal(arguments[0]) is { Kind: ValueKind.Span } span)
+        if (function is ScriptFunction.CSharpAbsolute && TimeOf(arguments[0]) is { IsSpan: true } span)
         {
-            return ScriptValue.OfSpan(Math.Abs(span.Whole));
+            return ScriptValue.OfSpan(Math.Abs(span.Span));
         }
 
         var number = Required(arguments[0], "Math");
@@ -166,31 +208,36 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.CSharpMinimum or ScriptFunction.CSharpMaximum:
                 var other = Required(arguments[1], "Math");
                 var type = CSharpNumber.Common(number, other);
-                if (type == CSharpNumberType.Real)
+                if (type is CSharpNumberType.Single or CSharpNumberType.Real)
                 {
-                    return ScriptValue.OfReal(function == ScriptFunction.CSharpMinimum ? Math.Min(number.Real, other.Real) : Math.Max(number.Real, other.Real));
+                    double real = function == ScriptFunction.CSharpMinimum
+                        ? Math.Min(number.Real, other.Real)
+                        : Math.Max(number.Real, other.Real);
+                    return Value(new CSharpNumber(real).As(type));
                 }
 
                 bool isFirst = (CSharpNumber.Compare(number, other) <= 0) == (function == ScriptFunction.CSharpMinimum);
-                var extreme = isFirst ? number : other;
-                return Value(type == CSharpNumberType.Decimal ? new CSharpNumber(extreme.Decimal) : extreme);
+                return Value((isFirst ? number : other).As(type));
             case ScriptFunction.Power:
-                return ScriptValue.OfReal(Math.Pow(number.Real, Required(arguments[1], "Math").Real));
+                heap.Spend(StepsPerPower);
+                return ScriptValue.OfReal(PortablePower.Of(number.Real, Required(arguments[1], "Math").Real));
             case ScriptFunction.SquareRoot:
                 return ScriptValue.OfReal(Math.Sqrt(number.Real));
             case ScriptFunction.CSharpSign:
-                return ScriptValue.OfWhole(number.Type switch
-                {
-                    CSharpNumberType.Whole => Math.Sign(number.Whole),
-                    CSharpNumberType.Decimal => Math.Sign(number.Decimal),
-                    _ => double.IsNaN(number.Real) ? throw new ScriptFailure("NaN has no sign") : Math.Sign(number.Real),
-                });
+                return ScriptValue.OfInt(number.IsWhole ? Math.Sign(number.Whole)
+                    : !number.IsReal ? Math.Sign(number.Decimal)
+                    : double.IsNaN(number.Real) ? throw new ScriptFailure("NaN has no sign")
+                    : Math.Sign(number.Real));
         }
 
         return Value(number.Type switch
         {
-            CSharpNumberType.Whole => new CSharpNumber(function == ScriptFunction.CSharpAbsolute ? Math.Abs(number.Whole) : number.Whole),
-            CSharpNumberType.Real => new CSharpNumber(function switch
+            _ when number.IsWhole && function != ScriptFunction.CSharpAbsolute => number,
+            CSharpNumberType.Int => new CSharpNumber(Math.Abs((int)number.Whole)),
+            CSharpNumberType.Whole => new CSharpNumber(Math.Abs(number.Whole)),
+            CSharpNumberType.Single when function == ScriptFunction.CSharpAbsolute =>
+                new CSharpNumber(Math.Abs((float)number.Real)),
+            _ when number.IsReal => new CSharpNumber(function switch
             {
                 ScriptFunction.CSharpFloor => Math.Floor(number.Real),
                 ScriptFunction.CSharpCeiling => Math.Ceiling(number.Real),
@@ -223,13 +270,19 @@ public sealed partial class ScriptInterpreter
             throw new ScriptFailure("the script rounds to more digits than its type has");
         }
 
-        return number.Type switch
-        {
-            CSharpNumberType.Whole => ScriptValue.OfWhole(number.Whole),
-            CSharpNumberType.Real => ScriptValue.OfReal(Math.Round(number.Real, (int)digits, rounding)),
-            _ => Value(new CSharpNumber(decimal.Round(number.Decimal, (int)digits, rounding))),
-        };
+        return number.IsWhole ? Value(number)
+            : number.IsReal ? ScriptValue.OfReal(Math.Round(number.Real, (int)digits, rounding))
+            : Value(new CSharpNumber(decimal.Round(number.Decimal, (int)digits, rounding)));
     }
+
+    private static string Format(CSharpNumber number, string? format) => number.Type switch
+    {
+        CSharpNumberType.Int => ((int)number.Whole).ToString(format, CultureInfo.InvariantCulture),
+        CSharpNumberType.Whole => number.Whole.ToString(format, CultureInfo.InvariantCulture),
+        CSharpNumberType.Single => ((float)number.Real).ToString(format, CultureInfo.InvariantCulture),
+        CSharpNumberType.Real => number.Real.ToString(format, CultureInfo.InvariantCulture),
+        _ => number.Decimal.ToString(format, CultureInfo.InvariantCulture),
+    };
 
     private string Format(ScriptValue value, string format)
     {
@@ -241,14 +294,10 @@ public sealed partial class ScriptInterpreter
 
         try
         {
-            var timely = Temporal(value);
-            return timely.Kind switch
+            return value switch
             {
-                ValueKind.Date or ValueKind.OffsetDate => DateOf(timely).Format(format),
-                ValueKind.Span => TimeSpan.FromTicks(timely.Whole).ToString(format, CultureInfo.InvariantCulture),
-                _ when value.IsNumber => NumeralOf(value) is var number && number.Type == CSharpNumberType.Whole ? number.Whole.ToString(format, CultureInfo.InvariantCulture)
-                    : number.Type == CSharpNumberType.Real ? number.Real.ToString(format, CultureInfo.InvariantCulture)
-                    : number.Decimal.ToString(format, CultureInfo.InvariantCulture),
+                _ when TimeOf(value) is { IsTime: true } time => time.Format(format),
+                _ when value.IsNumber => Format(NumeralOf(value), format),
                 _ when value.IsNothing => "",
                 _ => throw new ScriptFailure($"the script formats {NameOf(value)} as '{format}'"),
             };

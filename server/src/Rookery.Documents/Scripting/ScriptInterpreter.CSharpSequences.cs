@@ -133,7 +133,7 @@ public sealed partial class ScriptInterpreter
             var element = heap.Element(sequence, index);
             if (!element.IsNothing)
             {
-                hasFraction |= Required(element, "Sum").Type == CSharpNumberType.Real;
+                hasFraction |= Required(element, "Sum").IsReal;
                 isTyped |= element.Kind is ValueKind.Decimal or ValueKind.Real;
                 isStored &= element.Kind == ValueKind.StoredNumber;
             }
@@ -156,25 +156,38 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue SumByType(ScriptValue sequence, int count, bool isAverage)
     {
-        var sum = new CSharpNumber(0L);
+        // C# adds floats as doubles, and makes a float of their sum; ints of an average it adds as longs.
+        var sum = isAverage ? new CSharpNumber(0L) : new CSharpNumber(0);
+        bool isSingle = true;
         int numbers = 0;
         for (int index = 0; index < count; index++)
         {
             var element = heap.Element(sequence, index);
-            if (!element.IsNothing)
+            if (element.IsNothing)
             {
-                numbers++;
-                var number = NumeralOf(element);
-                sum = sum.Type == CSharpNumberType.Whole && number.Type == CSharpNumberType.Whole ? new CSharpNumber(checked(sum.Whole + number.Whole))
-                    : CSharpNumber.Calculate(ScriptFunction.Plus, sum, sum.Type == CSharpNumberType.Decimal ? new CSharpNumber(DecimalOf(element)) : number);
+                continue;
             }
+
+            numbers++;
+            var number = NumeralOf(element);
+            isSingle &= number.Type == CSharpNumberType.Single;
+            number = number.IsReal ? new CSharpNumber(number.Real) : number;
+            sum = sum.IsWhole && number.IsWhole ? SumOfWhole(sum, number)
+                : sum.Type == CSharpNumberType.Decimal ? new CSharpNumber(sum.Decimal + DecimalOf(element))
+                : CSharpNumber.Calculate(ScriptFunction.Plus, sum, number);
         }
 
-        return !isAverage ? Value(sum)
-            : numbers == 0 ? ScriptValue.Null
-            : sum.Type == CSharpNumberType.Decimal ? Value(new CSharpNumber(sum.Decimal / numbers))
-            : ScriptValue.OfReal(sum.Real / numbers);
+        var total = !isAverage ? sum
+            : sum.Type == CSharpNumberType.Decimal ? new CSharpNumber(sum.Decimal / Math.Max(numbers, 1))
+            : new CSharpNumber(sum.Real / numbers);
+        return isAverage && numbers == 0 ? ScriptValue.Null
+            : Value(isSingle && numbers > 0 ? new CSharpNumber((float)total.Real) : total);
     }
+
+    private static CSharpNumber SumOfWhole(CSharpNumber sum, CSharpNumber number) =>
+        CSharpNumber.Common(sum, number) == CSharpNumberType.Int
+            ? new CSharpNumber(checked((int)sum.Whole + (int)number.Whole))
+            : new CSharpNumber(checked(sum.Whole + number.Whole));
 
     private ScriptValue SumExactly(ScriptValue sequence, int count, bool isAverage)
     {

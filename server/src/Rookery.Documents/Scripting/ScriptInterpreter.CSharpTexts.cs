@@ -7,11 +7,22 @@ namespace Rookery.Documents.Scripting;
 public sealed partial class ScriptInterpreter
 {
     private const int MostPadding = 64 * 1024;
+    private const int BytesPerString = 32;
+
+    // In a builder, a string and an array.
+    private const int CopiesOfCharacters = 4;
+
+    /// <summary>
+    /// Counts the memory of a string of the runtime before it is made; until the function of C# that is at work has
+    /// its value.
+    /// </summary>
+    private void HoldString(long length) => heap.Hold(BytesPerString + (sizeof(char) * length));
 
     private string NetText(ScriptValue text)
     {
         text = heap.Plain(text);
         heap.SpendOnBytes(text.Length);
+        HoldString(text.Length);
         if (heap.HasHalves && Utf16Text.IndexOfHalf(heap.Span(text)) >= 0)
         {
             throw new ScriptFailure("the script goes on with a text that was cut inside a surrogate pair");
@@ -25,6 +36,10 @@ public sealed partial class ScriptInterpreter
         var first = arguments[0];
         switch (function)
         {
+            case ScriptFunction.ToCharacter:
+                return first.With(ValueTrait.Character);
+            case ScriptFunction.IsEqual:
+                return ScriptValue.Of(IsEqual(first, arguments[1]));
             case ScriptFunction.IsNullOrEmpty:
                 return ScriptValue.Of(first.IsNothing || TextOf(first, function).Length == 0);
             case ScriptFunction.IsNullOrWhiteSpace:
@@ -36,7 +51,7 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.FormatText:
                 return FormatText(NetText(TextOf(first, function)), arguments[1]);
             case ScriptFunction.CompareOrdinal:
-                return ScriptValue.OfWhole(first.IsNothing || arguments[1].IsNothing
+                return ScriptValue.OfInt(first.IsNothing || arguments[1].IsNothing
                     ? first.IsNothing.CompareTo(arguments[1].IsNothing) * -1
                     : Math.Sign(CompareTexts(TextOf(first, function), TextOf(arguments[1], function))));
             case ScriptFunction.IsSameText:
@@ -46,7 +61,8 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.CSharpIncludes when first.Kind is ValueKind.Array or ValueKind.Object or ValueKind.Undefined or ValueKind.Null:
                 return ScriptValue.Of(IndexOfSame(ToSequence(first), arguments[1]) >= 0);
             case ScriptFunction.CSharpIndexOf or ScriptFunction.CSharpLastIndexOf when first.Kind == ValueKind.Array:
-                return ScriptValue.OfWhole(IndexOfSame(first, arguments[1], function == ScriptFunction.CSharpLastIndexOf));
+                bool isBackwards = function == ScriptFunction.CSharpLastIndexOf;
+                return ScriptValue.OfInt(IndexOfSame(first, arguments[1], isBackwards));
         }
 
         if (first.IsNothing)
@@ -56,7 +72,9 @@ public sealed partial class ScriptInterpreter
 
         foreach (var argument in arguments[1..])
         {
-            if (argument.IsNothing && function is not (ScriptFunction.CSharpReplace or ScriptFunction.CSharpTrim))
+            bool takesNothing = function is ScriptFunction.CSharpReplace
+                or (>= ScriptFunction.CSharpTrim and <= ScriptFunction.CSharpTrimEnd);
+            if (argument.IsNothing && !takesNothing)
             {
                 throw new ScriptFailure($"the script calls {function} with null");
             }
@@ -82,22 +100,22 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.CSharpIncludes or ScriptFunction.CSharpStartsWith or ScriptFunction.CSharpEndsWith or ScriptFunction.CSharpIndexOf or ScriptFunction.CSharpLastIndexOf:
                 return SearchAsCSharp(function, text, TextOf(arguments[1], function), arguments);
             case ScriptFunction.CSharpReplace:
-                string wanted = NetText(TextOf(arguments[1], function));
-                string replacement = arguments[2].IsNothing ? "" : NetText(TextOf(arguments[2], function));
-                SpendOnSearch(text.Length, wanted.Length);
-                heap.Require((long)replacement.Length * text.Length / Math.Max(1, wanted.Length));
-                return wanted.Length == 0 ? throw new ScriptFailure("the script replaces an empty string") : NewText(NetText(text).Replace(wanted, replacement, ComparisonOf(arguments)));
+                return ReplaceAsCSharp(NetText(text), NetText(TextOf(arguments[1], function)), arguments);
             case ScriptFunction.CSharpSplit:
                 return SplitAsCSharp(NetText(text), arguments[1], arguments[2..]);
             case ScriptFunction.CSharpPadLeft or ScriptFunction.CSharpPadRight:
                 int width = IndexIn(arguments[1], MostPadding);
                 char fill = arguments.Length > 2 ? CharacterOf(arguments[2]) : ' ';
+                HoldString(width);
                 return NewText(function == ScriptFunction.CSharpPadLeft ? NetText(text).PadLeft(width, fill) : NetText(text).PadRight(width, fill));
             case ScriptFunction.CSharpInsert:
                 string whole = NetText(text);
-                return NewText(whole.Insert(IndexIn(arguments[1], whole.Length), NetText(TextOf(arguments[2], function))));
+                string inserted = NetText(TextOf(arguments[2], function));
+                HoldString(whole.Length + inserted.Length);
+                return NewText(whole.Insert(IndexIn(arguments[1], whole.Length), inserted));
             case ScriptFunction.CSharpRemove:
                 whole = NetText(text);
+                HoldString(whole.Length);
                 from = IndexIn(arguments[1], whole.Length);
                 return NewText(arguments.Length > 2 ? whole.Remove(from, IndexIn(arguments[2], whole.Length - from)) : whole[..from]);
             default:
@@ -127,11 +145,32 @@ public sealed partial class ScriptInterpreter
         return heap.TextFrom(start);
     }
 
+    private ScriptValue ReplaceAsCSharp(string text, string wanted, ReadOnlySpan<ScriptValue> arguments)
+    {
+        if (wanted.Length == 0)
+        {
+            throw new ScriptFailure("the script replaces an empty string");
+        }
+
+        string replacement = arguments[2].IsNothing ? "" : NetText(TextOf(arguments[2], ScriptFunction.CSharpReplace));
+        var comparison = ComparisonOf(arguments);
+        SpendOnSearch(text.Length, wanted.Length);
+        long length = text.Length;
+        for (int at = 0; (at = text.IndexOf(wanted, at, comparison)) >= 0; at += wanted.Length)
+        {
+            length += replacement.Length - wanted.Length;
+        }
+
+        HoldString(length);
+        return NewText(text.Replace(wanted, replacement, comparison));
+    }
+
     private ScriptValue TextOf(ScriptValue value, ScriptFunction function) => value.IsText
         ? heap.Plain(value)
         : throw new ScriptFailure($"the script calls {function.ToString().Replace("CSharp", "", StringComparison.Ordinal)} on {NameOf(value)}, which is no string");
 
-    private int IndexIn(ScriptValue value, int most) => Required(value, "an index") is { Type: CSharpNumberType.Whole } index && index.Whole >= 0 && index.Whole <= most
+    private int IndexIn(ScriptValue value, int most) => Required(value, "an index") is { IsWhole: true } index
+        && index.Whole >= 0 && index.Whole <= most
         ? (int)index.Whole
         : throw new ScriptFailure($"an index or length is not between 0 and {most}");
 
@@ -159,8 +198,10 @@ public sealed partial class ScriptInterpreter
             ScriptFunction.CSharpIncludes => ScriptValue.Of(whole.Contains(searched, comparison)),
             ScriptFunction.CSharpStartsWith => ScriptValue.Of(whole.StartsWith(searched, comparison)),
             ScriptFunction.CSharpEndsWith => ScriptValue.Of(whole.EndsWith(searched, comparison)),
-            ScriptFunction.CSharpIndexOf => ScriptValue.OfWhole(whole.IndexOf(searched, Math.Max(from, 0), comparison)),
-            _ => ScriptValue.OfWhole(from < 0 ? whole.LastIndexOf(searched, comparison) : whole.LastIndexOf(searched, from, comparison)),
+            ScriptFunction.CSharpIndexOf => ScriptValue.OfInt(whole.IndexOf(searched, Math.Max(from, 0), comparison)),
+            _ => ScriptValue.OfInt(from < 0
+                ? whole.LastIndexOf(searched, comparison)
+                : whole.LastIndexOf(searched, from, comparison)),
         };
     }
 
@@ -170,9 +211,18 @@ public sealed partial class ScriptInterpreter
         var trimmed = new StringBuilder();
         foreach (var argument in characters)
         {
-            trimmed.Append(argument.Kind == ValueKind.Array ? NetText(JoinWith(heap.NewText(default), argument)) : CharacterOf(TextOf(argument, function)).ToString());
+            if (!argument.IsNothing)
+            {
+                string some = argument.Kind == ValueKind.Array
+                    ? NetText(JoinWith(heap.NewText(default), argument))
+                    : CharacterOf(TextOf(argument, function)).ToString();
+                HoldString(CopiesOfCharacters * some.Length);
+                trimmed.Append(some);
+            }
         }
 
+        SpendOnSearch(text.Length, trimmed.Length);
+        HoldString(text.Length);
         char[]? set = trimmed.Length == 0 ? null : trimmed.ToString().ToCharArray();
         return NewText(function switch
         {
@@ -182,7 +232,6 @@ public sealed partial class ScriptInterpreter
         });
     }
 
-    /// <summary>Splits at each of the separators; the options are a text such as <c>RemoveEmptyEntries</c>, and a number is the most parts.</summary>
     /// <summary>What the runtime takes to split a text: places of separators, and a string for each part.</summary>
     private static long BytesOfSplit(string text, string[] separators)
     {
@@ -198,12 +247,18 @@ public sealed partial class ScriptInterpreter
         return (parts * BytesPerPart) + (2L * text.Length);
     }
 
+    /// <summary>
+    /// Splits at each of the separators; the options are a text such as <c>RemoveEmptyEntries</c>, and a number is
+    /// the most parts.
+    /// </summary>
     private ScriptValue SplitAsCSharp(string text, ScriptValue separators, ReadOnlySpan<ScriptValue> options)
     {
+        heap.Hold(BytesPerString + ((long)heap.Count(separators) * IntPtr.Size));
         var parts = new string[heap.Count(separators)];
         for (int index = 0; index < parts.Length; index++)
         {
-            parts[index] = NetText(TextOf(heap.Element(separators, index), ScriptFunction.CSharpSplit));
+            var part = heap.Element(separators, index);
+            parts[index] = part.IsNothing ? "" : NetText(TextOf(part, ScriptFunction.CSharpSplit));
         }
 
         int most = int.MaxValue;
@@ -221,15 +276,12 @@ public sealed partial class ScriptInterpreter
         }
 
         SpendOnSearch(text.Length, parts.Length);
-        long held = BytesOfSplit(text, parts);
-        heap.Hold(held);
+        heap.Hold(BytesOfSplit(text, parts));
         var array = heap.NewArray();
         foreach (string part in text.Split(parts, most, choices))
         {
             heap.Append(array, NewText(part));
         }
-
-        heap.GiveBack(held);
 
         return array;
     }
@@ -268,7 +320,8 @@ public sealed partial class ScriptInterpreter
             else if (next is '{')
             {
                 int end = format.IndexOf('}', at);
-                AddFormatted(end < 0 ? throw InvalidFormat() : format[(at + 1)..end], values);
+                bool isItem = end >= 0 && !format.AsSpan(at + 1, end - at - 1).Contains('{');
+                AddFormatted(isItem ? format[(at + 1)..end] : throw InvalidFormat(), values);
                 at = end;
             }
             else
@@ -297,7 +350,7 @@ public sealed partial class ScriptInterpreter
 
         var value = heap.Element(values, index);
         int before = heap.Length;
-        bool isFormatted = colon >= 0 && (value.IsNumber || value.IsTemporal || Temporal(value).IsTemporal);
+        bool isFormatted = colon >= 0 && (value.IsNumber || TimeOf(value) is { IsTime: true });
         if (isFormatted || width != 0)
         {
             string text = isFormatted ? Format(value, item[(colon + 1)..]) : NetText(CSharpTextOf(value));
@@ -309,6 +362,22 @@ public sealed partial class ScriptInterpreter
             heap.Truncate(before);
             AddCSharpText(value);
         }
+    }
+
+    /// <summary><c>left.Equals(right)</c>.</summary>
+    private bool IsEqual(ScriptValue left, ScriptValue right)
+    {
+        if (!left.IsNumber || !right.IsNumber)
+        {
+            return IsSame(left, right);
+        }
+
+        var (first, second) = (NumeralOf(left), NumeralOf(right));
+        bool isStored = left.Kind == ValueKind.StoredNumber || right.Kind == ValueKind.StoredNumber;
+        bool isTaken = second.IsWhole || (second.IsReal && first.IsReal && second.Type <= first.Type)
+            || (second.Type == CSharpNumberType.Decimal && !first.IsWhole && (isStored || !first.IsReal))
+            || (second.IsReal && isStored && first.Type == CSharpNumberType.Decimal);
+        return isTaken && Compare(left, right) == 0;
     }
 
     private static ScriptFailure InvalidFormat() => new("a format of string.Format is not written as formats are, or asks for more values than there are");

@@ -34,7 +34,8 @@ public sealed partial class ScriptInterpreter
                     at += sizeof(double);
                     break;
                 case Opcode.PushWhole:
-                    Push(ScriptValue.OfWhole(BinaryPrimitives.ReadInt64LittleEndian(code[at..])));
+                    long whole = BinaryPrimitives.ReadInt64LittleEndian(code[at..]);
+                    Push(whole == (int)whole ? ScriptValue.OfInt((int)whole) : ScriptValue.OfWhole(whole));
                     at += sizeof(long);
                     break;
                 case Opcode.PushReal:

@@ -191,9 +191,12 @@ public sealed partial class ScriptInterpreter
 
         if (left.IsText && right.IsText)
         {
+            int kept = heap.Length;
             var (a, b) = (heap.Plain(left), heap.Plain(right));
             heap.SpendOnBytes(Math.Min(a.Length, b.Length));
-            return heap.Span(a).SequenceEqual(heap.Span(b));
+            bool areEqual = heap.Span(a).SequenceEqual(heap.Span(b));
+            heap.Truncate(kept);
+            return areEqual;
         }
 
         return left.IsTemporal || right.IsTemporal ? IsSame(left, right) : left.Kind == right.Kind && (!left.IsContainer || left.Start == right.Start);
@@ -248,9 +251,13 @@ public sealed partial class ScriptInterpreter
 
     private int CompareTexts(ScriptValue left, ScriptValue right)
     {
+        // Texts without their escapes are not kept: a sort compares one many times.
+        int kept = heap.Length;
         var (a, b) = (heap.Plain(left), heap.Plain(right));
         heap.SpendOnBytes(Math.Min(a.Length, b.Length));
-        return Utf16Text.Compare(heap.Span(a), heap.Span(b));
+        int order = Utf16Text.Compare(heap.Span(a), heap.Span(b));
+        heap.Truncate(kept);
+        return order;
     }
 
     private static ReadOnlySpan<byte> TypeOf(ScriptValue value) => value.Kind switch

@@ -40,14 +40,33 @@ internal enum ValueKind : byte
     Span,
 }
 
+/// <summary>What C# knows of a value beside its kind.</summary>
+internal enum ValueTrait : byte
+{
+    None,
+
+    /// <summary>A text that stands in a document: C# reads it as the date or time span that it is written as.</summary>
+    Stored,
+
+    /// <summary>A text that is a <c>char</c>.</summary>
+    Character,
+
+    /// <summary>A <see cref="ValueKind.Whole"/> that is an <c>int</c>.</summary>
+    Int,
+
+    /// <summary>A <see cref="ValueKind.Real"/> that is a <c>float</c>.</summary>
+    Single,
+}
+
 /// <summary>A value on the stack or in a container: a number, or a place in the heap.</summary>
 internal readonly struct ScriptValue
 {
     private readonly long bits;
 
-    private ScriptValue(ValueKind kind, long bits)
+    private ScriptValue(ValueKind kind, long bits, ValueTrait trait = ValueTrait.None)
     {
         Kind = kind;
+        Trait = trait;
         this.bits = bits;
     }
 
@@ -56,6 +75,8 @@ internal readonly struct ScriptValue
     public static ScriptValue Null => new(ValueKind.Null, 0);
 
     public ValueKind Kind { get; }
+
+    public ValueTrait Trait { get; }
 
     /// <summary>The number of a <see cref="ValueKind.Number"/> or <see cref="ValueKind.Real"/>.</summary>
     public double Double => BitConverter.Int64BitsToDouble(bits);
@@ -77,6 +98,8 @@ internal readonly struct ScriptValue
 
     public bool IsTemporal => Kind is ValueKind.Date or ValueKind.OffsetDate or ValueKind.Span;
 
+    public bool IsBoolean => Kind is ValueKind.True or ValueKind.False;
+
     public bool IsContainer => Kind is ValueKind.Array or ValueKind.Object;
 
     public static ScriptValue Of(bool value) => new(value ? ValueKind.True : ValueKind.False, 0);
@@ -85,13 +108,21 @@ internal readonly struct ScriptValue
 
     public static ScriptValue OfWhole(long value) => new(ValueKind.Whole, value);
 
+    public static ScriptValue OfInt(int value) => new(ValueKind.Whole, value, ValueTrait.Int);
+
     public static ScriptValue OfReal(double value) => new(ValueKind.Real, BitConverter.DoubleToInt64Bits(value));
+
+    public static ScriptValue OfSingle(float value) =>
+        new(ValueKind.Real, BitConverter.DoubleToInt64Bits(value), ValueTrait.Single);
 
     public static ScriptValue OfSpan(long ticks) => new(ValueKind.Span, ticks);
 
     public static ScriptValue OfDate(long packed) => new(ValueKind.Date, packed);
 
     public static ScriptValue InHeap(ValueKind kind, int start, int length) => new(kind, ((long)start << 32) | (uint)length);
+
+    /// <summary>The same value with another trait.</summary>
+    public ScriptValue With(ValueTrait trait) => new(Kind, bits, trait);
 
     public static ScriptValue Container(ValueKind kind, int number) => new(kind, (long)number << 32);
 }

@@ -27,7 +27,7 @@ internal static class LinqMethods
         ["Insert"] = (ScriptFunction.CSharpInsert, 2, 2),
         ["Remove"] = (ScriptFunction.CSharpRemove, 1, 2),
         ["ToString"] = (ScriptFunction.CSharpText, 0, 1),
-        ["Equals"] = (ScriptFunction.IsSame, 1, 1),
+        ["Equals"] = (ScriptFunction.IsEqual, 1, 1),
         ["CompareTo"] = (ScriptFunction.CompareTo, 1, 1),
         ["Negate"] = (ScriptFunction.Negated, 0, 0),
         ["Duration"] = (ScriptFunction.CSharpAbsolute, 0, 0),
@@ -77,7 +77,6 @@ internal static class LinqMethods
     private static readonly Dictionary<string, ScriptFunction> Picks = new(StringComparer.Ordinal)
     {
         ["Count"] = ScriptFunction.Count,
-        ["LongCount"] = ScriptFunction.Count,
         ["First"] = ScriptFunction.FirstOf,
         ["FirstOrDefault"] = ScriptFunction.FirstOrNothing,
         ["Single"] = ScriptFunction.OnlyOf,
@@ -113,8 +112,10 @@ internal static class LinqMethods
 
     /// <summary>Whether a method is one of sequences.</summary>
     public static bool IsOfSequences(string name) => Aggregates.ContainsKey(name) || Picks.ContainsKey(name) || Loops.ContainsKey(name) || name
-        is "Aggregate" or "Distinct" or "Skip" or "Take" or "Contains" or "Concat" or "Reverse" or "ElementAt" or "ElementAtOrDefault" or "Append" or "Prepend" or "Union" or "Intersect" or "Except" or "SequenceEqual"
-        or "DefaultIfEmpty" or "OrderBy" or "OrderByDescending" or "ThenBy" or "ThenByDescending" or "ToList" or "ToArray" or "ToHashSet" or "AsEnumerable" or "Cast" or "OfType";
+        is "LongCount" or "Aggregate" or "Distinct" or "Skip" or "Take" or "Contains" or "Concat" or "Reverse"
+        or "ElementAt" or "ElementAtOrDefault" or "Append" or "Prepend" or "Union" or "Intersect" or "Except"
+        or "SequenceEqual" or "DefaultIfEmpty" or "OrderBy" or "OrderByDescending" or "ThenBy" or "ThenByDescending"
+        or "ToList" or "ToArray" or "ToHashSet" or "AsEnumerable" or "Cast" or "OfType";
 
     /// <summary>A member of a value.</summary>
     /// <param name="target">The value.</param>
@@ -152,7 +153,8 @@ internal static class LinqMethods
         if (Functions.TryGetValue(name.Text, out var known) && arguments.Count >= known.Least && arguments.Count <= known.Most)
         {
             return comparison is null ? new InvokeExpression(known.Function, [target, .. arguments], at)
-                : known.Function is ScriptFunction.IsSame ? new InvokeExpression(ScriptFunction.IsSameText, [target, .. arguments, comparison.ToText()], at)
+                : known.Function is ScriptFunction.IsEqual
+                    ? new InvokeExpression(ScriptFunction.IsSameText, [target, .. arguments, comparison.ToText()], at)
                 : known.Function is >= ScriptFunction.CSharpIncludes and <= ScriptFunction.CSharpReplace ? new InvokeExpression(known.Function, [target, .. arguments, comparison.ToText()], at)
                 : throw NotSupported(name, arguments.Count + 1);
         }
@@ -162,6 +164,7 @@ internal static class LinqMethods
             _ when comparison is not null => throw NotSupported(name, arguments.Count + 1),
             ("ToList" or "ToArray" or "AsEnumerable" or "Cast", 0) => ToSequence(target),
             ("Any", 0) => new InvokeExpression(ScriptFunction.IsGreater, [new InvokeExpression(ScriptFunction.Count, [target], at), LinqStatics.Whole(0, at)], at),
+            ("LongCount", 0) => ToLong(new InvokeExpression(ScriptFunction.Count, [target], at)),
             ("Prepend", 1) => new InvokeExpression(ScriptFunction.CSharpConcat, [new ArrayLiteral([arguments[0]], at), target], at),
             (_, 1) when Additions.TryGetValue(name.Text, out string? unit) => new InvokeExpression(ScriptFunction.AddTo, [target, arguments[0], new TextLiteral(unit, at)], at),
             (_, 0) when Aggregates.TryGetValue(name.Text, out var aggregate) => new InvokeExpression(aggregate, [target], at),
@@ -183,7 +186,9 @@ internal static class LinqMethods
     {
         UnaryExpression { Operator: Opcode.Not } or WordLiteral { Push: Opcode.PushTrue or Opcode.PushFalse } or LogicalExpression { Keep: Opcode.JumpKeepingTrue or Opcode.JumpKeepingFalse } => true,
         CallExpression { Callee: MemberExpression { Name: "some" or "every" } } => true,
-        InvokeExpression invoke => invoke.Function is ScriptFunction.IsSame or ScriptFunction.IsSameText or ScriptFunction.IsSameSequence or ScriptFunction.ContainsKey or ScriptFunction.Condition
+        InvokeExpression invoke => invoke.Function is ScriptFunction.IsSame or ScriptFunction.IsEqual
+            or ScriptFunction.IsSameText or ScriptFunction.IsSameSequence or ScriptFunction.ContainsKey
+            or ScriptFunction.Condition
             or (>= ScriptFunction.IsLess and <= ScriptFunction.IsGreaterOrEqual) or (>= ScriptFunction.CSharpIncludes and <= ScriptFunction.CSharpEndsWith)
             or ScriptFunction.IsNullOrEmpty or ScriptFunction.IsNullOrWhiteSpace,
         _ => false,
@@ -213,10 +218,17 @@ internal static class LinqMethods
             return ToOrder(target, name, callback);
         }
 
+        if (name.Text is "LongCount")
+        {
+            return ToLong(ToLoop(target, name with { Text = "Count" }, callback));
+        }
+
         return Picks.TryGetValue(name.Text, out var pick)
             ? new InvokeExpression(pick, [new CallExpression(new MemberExpression(ToSequence(target), "filter", at), [AsCondition(callback)], at)], at)
             : throw NotSupported(name, 1);
     }
+
+    private static InvokeExpression ToLong(Expression count) => new(ScriptFunction.CastToLong, [count], count.Position);
 
     private static LambdaExpression AsCondition(LambdaExpression callback) => callback with { Value = ToCondition(callback.Value!) };
 

@@ -21,7 +21,11 @@ internal sealed partial class LinqParser
             case TokenKind.Number:
                 return ToNumber(cursor.Take());
             case TokenKind.Text:
-                return new TextLiteral(cursor.Take().Text, token.Position);
+                cursor.Take();
+                var literal = new TextLiteral(token.Text, token.Position);
+                return token.Number == 0
+                    ? literal
+                    : new InvokeExpression(ScriptFunction.ToCharacter, [literal], token.Position);
             case TokenKind.Name:
                 return ParseName(token);
             case TokenKind.Mark when token.Text is "(":
@@ -96,7 +100,8 @@ internal sealed partial class LinqParser
         bool isWhole = suffix is not ('d' or 'f') && (isHexadecimal || text.AsSpan().IndexOfAny('.', 'e', 'E') < 0);
         if (!isWhole)
         {
-            return new NumberLiteral(token.Number, token.Position) { IsCSharp = true };
+            var real = new NumberLiteral(token.Number, token.Position) { IsCSharp = true };
+            return suffix is 'f' ? new InvokeExpression(ScriptFunction.CastToFloat, [real], token.Position) : real;
         }
 
         if (isHexadecimal && token.Number > int.MaxValue)
@@ -105,9 +110,14 @@ internal sealed partial class LinqParser
         }
 
         long whole = (long)token.Number;
-        return isHexadecimal || long.TryParse(text.AsSpan().TrimEnd(['l', 'L']), NumberStyles.None, CultureInfo.InvariantCulture, out whole)
-            ? LinqStatics.Whole(whole, token.Position)
-            : throw TokenCursor.NotSupported($"whole numbers as large as {text}", token.Position);
+        var digits = text.AsSpan().TrimEnd(['l', 'L']);
+        if (!isHexadecimal && !long.TryParse(digits, NumberStyles.None, CultureInfo.InvariantCulture, out whole))
+        {
+            throw TokenCursor.NotSupported($"whole numbers as large as {text}", token.Position);
+        }
+
+        var literal = LinqStatics.Whole(whole, token.Position);
+        return suffix is 'l' ? new InvokeExpression(ScriptFunction.CastToLong, [literal], token.Position) : literal;
     }
 
     /// <summary>A text with values in it, <c>$"{a.b:0.00} {c}"</c>: the format of <c>string.Format</c>, and the values.</summary>
@@ -190,7 +200,7 @@ internal sealed partial class LinqParser
         if (cursor.TryTake("["))
         {
             cursor.Expect("]");
-            return ParseElements(at);
+            return LinqNumbers.Unified(ParseElements(at));
         }
 
         if (cursor.Current.Is("{"))
@@ -211,7 +221,13 @@ internal sealed partial class LinqParser
                 cursor.Expect(")");
             }
 
-            return isCall && !cursor.Current.Is("{") ? new ArrayLiteral([], at) : ParseElements(at);
+            var elements = isCall && !cursor.Current.Is("{") ? new ArrayLiteral([], at) : ParseElements(at);
+            elements = Casts.TryGetValue(type.Element, out var cast)
+                ? elements with { Elements = [.. elements.Elements.Select(one => LinqNumbers.As(one, cast))] }
+                : elements;
+            return type is { Name: "HashSet", IsArray: false }
+                ? new InvokeExpression(ScriptFunction.Distinct, [elements], at)
+                : elements;
         }
 
         if (cursor.Current.Is("("))

@@ -10,8 +10,8 @@ internal sealed partial class LinqParser
 
     private static readonly Dictionary<string, ScriptFunction> Casts = new(StringComparer.Ordinal)
     {
-        ["string"] = ScriptFunction.CSharpText,
-        ["String"] = ScriptFunction.CSharpText,
+        ["string"] = ScriptFunction.CastToText,
+        ["String"] = ScriptFunction.CastToText,
         ["int"] = ScriptFunction.CastToInt,
         ["Int32"] = ScriptFunction.CastToInt,
         ["long"] = ScriptFunction.CastToLong,
@@ -76,6 +76,7 @@ internal sealed partial class LinqParser
         }
         while (cursor.TryTake("."));
         bool isGeneric = cursor.Current.Is("<");
+        string element = isGeneric ? cursor.Ahead(1).Text : name;
         if (isGeneric && !TrySkipTypeArguments())
         {
             return false;
@@ -89,7 +90,7 @@ internal sealed partial class LinqParser
             cursor.Take();
         }
 
-        type = new TypeName(name, isGeneric, isArray);
+        type = new TypeName(name, isGeneric, isArray, element);
         return true;
     }
 
@@ -120,6 +121,6 @@ internal sealed partial class LinqParser
         return level == 0;
     }
 
-    /// <summary>A type as it was written.</summary>
-    private readonly record struct TypeName(string Name, bool IsGeneric, bool IsArray);
+    /// <summary>A type as it was written; of an array or list the type of its elements.</summary>
+    private readonly record struct TypeName(string Name, bool IsGeneric, bool IsArray, string Element);
 }

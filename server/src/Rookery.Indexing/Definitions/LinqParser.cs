@@ -83,7 +83,8 @@ internal sealed partial class LinqParser(string text, int offset = 0)
         int at = cursor.Take().Position;
         var then = ParseExpression();
         cursor.Expect(":");
-        return new ConditionalExpression(LinqMethods.ToCondition(condition), then, ParseExpression(), at);
+        var choice = new ConditionalExpression(LinqMethods.ToCondition(condition), then, ParseExpression(), at);
+        return LinqNumbers.Unified(choice);
     }
 
     private Expression ParseBinary(int least)
@@ -124,6 +125,11 @@ internal sealed partial class LinqParser(string text, int offset = 0)
 
     private static Expression ToOperation(Token mark, Expression left, Expression right)
     {
+        if (LinqNumbers.Folded(mark, left, right) is { } folded)
+        {
+            return folded;
+        }
+
         var operation = new InvokeExpression(Operators[mark.Text], [left, right], mark.Position);
         return mark.Text is "!=" ? new UnaryExpression(Opcode.Not, operation, mark.Position) : operation;
     }

@@ -50,7 +50,9 @@ internal sealed class LinqTypes
 {
     private const int MostDepth = 250;
 
-    private const string Dates = " Year Month Day Hour Minute Second Millisecond Ticks UtcTicks DayOfYear DayNumber DayOfWeek Date TimeOfDay DateTime UtcDateTime Offset ";
+    private const string Dates =
+        " Year Month Day Hour Minute Second Millisecond Microsecond Nanosecond Ticks UtcTicks DayOfYear DayNumber "
+        + "DayOfWeek Date TimeOfDay DateTime UtcDateTime Offset ";
     private const string Spans = " Days Hours Minutes Seconds Milliseconds Hour Minute Second Millisecond Ticks TotalDays TotalHours TotalMinutes TotalSeconds TotalMilliseconds ";
 
     private readonly Dictionary<string, LinqType> variables = new(StringComparer.Ordinal);
@@ -188,9 +190,13 @@ internal sealed class LinqTypes
         ScriptFunction.Modulo or ScriptFunction.Sum or ScriptFunction.Average or ScriptFunction.Count or ScriptFunction.CSharpIndexOf or ScriptFunction.CSharpLastIndexOf or ScriptFunction.CompareOrdinal or ScriptFunction.CompareTo
             or (>= ScriptFunction.CastToLong and <= ScriptFunction.ParseDecimal) or (>= ScriptFunction.ConvertToLong and <= ScriptFunction.ConvertToDecimal) or (>= ScriptFunction.CSharpRound and <= ScriptFunction.SquareRoot) => LinqKinds.Number,
         (>= ScriptFunction.IsSame and <= ScriptFunction.IsGreaterOrEqual) or ScriptFunction.Condition or ScriptFunction.ParseBoolean or ScriptFunction.ConvertToBoolean or ScriptFunction.CSharpIncludes or ScriptFunction.CSharpStartsWith
-            or ScriptFunction.CSharpEndsWith or ScriptFunction.IsNullOrEmpty or ScriptFunction.IsNullOrWhiteSpace or ScriptFunction.IsSameText or ScriptFunction.ContainsKey or ScriptFunction.IsSameSequence => LinqKinds.Boolean,
+            or ScriptFunction.CSharpEndsWith or ScriptFunction.IsNullOrEmpty or ScriptFunction.IsNullOrWhiteSpace
+            or ScriptFunction.IsEqual or ScriptFunction.IsSameText or ScriptFunction.ContainsKey
+            or ScriptFunction.IsSameSequence => LinqKinds.Boolean,
         ScriptFunction.CSharpSplit or ScriptFunction.ToSequence or ScriptFunction.Distinct or ScriptFunction.OrNothing or ScriptFunction.SortedByKeys or (>= ScriptFunction.CSharpSkip and <= ScriptFunction.Except) => LinqKinds.Sequence,
-        ScriptFunction.CSharpText or ScriptFunction.Id or (>= ScriptFunction.CSharpToLower and <= ScriptFunction.FormatText) => LinqKinds.Text,
+        ScriptFunction.ToCharacter => LinqKinds.Text | LinqKinds.Number,
+        ScriptFunction.CSharpText or ScriptFunction.CastToText or ScriptFunction.Id
+            or (>= ScriptFunction.CSharpToLower and <= ScriptFunction.FormatText) => LinqKinds.Text,
         ScriptFunction.NewDate or ScriptFunction.NewDay or ScriptFunction.ParseDate => LinqKinds.Date,
         ScriptFunction.NewSpan or ScriptFunction.SpanFrom or ScriptFunction.ParseSpan => LinqKinds.Span,
         ScriptFunction.AddTo => LinqKinds.Date | LinqKinds.Span,

@@ -25,6 +25,22 @@ public sealed class CSharpFailureTests
     [InlineData("o.N.ToLower()", "calls ToLower on a number, which is no string")]
     [InlineData("int.Parse(o.S)", "'Ann Lee' cannot be parsed as a number")]
     [InlineData("int.Parse(\"99999999999\")", "cannot be parsed")]
+    [InlineData("o.N == \"7\"", "compares a number with a string")]
+    [InlineData("o.Flag != 1", "compares a bool with a number")]
+    [InlineData("o.S == o.Flag", "compares a string with a bool")]
+    [InlineData("o.At.Date == \"2024-02-29\"", "compares a date with a string")]
+    [InlineData("o.At < \"2024-05-06\"", "compares a string with a string")]
+    [InlineData("o.At > o.Took", "compares a string with a string")]
+    [InlineData("0.5 * 2m", "a decimal and a double, for which C# asks a cast")]
+    [InlineData("o.Price + 0m > 0.5", "a decimal and a double")]
+    [InlineData("long.MinValue % -1", "larger than its type allows")]
+    [InlineData("int.MinValue / -1", "larger than its type allows")]
+    [InlineData("new[] { 2147483647, 1 }.Sum()", "larger than its type allows")]
+    [InlineData("(string)o.N", "casts a number to a string")]
+    [InlineData("o.Attr.HasValue", "asks an object for its member 'HasValue'")]
+    [InlineData("o.Tags.HasValue", "asks an array for its member 'HasValue'")]
+    [InlineData("o.Tags.Value", "asks an array for its member 'Value'")]
+    [InlineData("string.Format(\"{0:{{}}}\", o.N)", "is not written as formats are")]
     [InlineData("DateTime.Parse(o.S)", "'Ann Lee' is no date")]
     [InlineData("new DateTime(2023, 2, 29)", "no day 29 of month 2")]
     [InlineData("o.At.AddYears(9000)", "behind the year 9999")]
@@ -82,10 +98,27 @@ public sealed class CSharpFailureTests
     [InlineData("o.S + o.Missing", "\"Ann Lee\"")]
     [InlineData("from kv in o.Missing select kv.Key", "[]")]
     [InlineData("o.Took + o.Took", "\"2.04:06:09\"")]
+    [InlineData("(string)o.At + o.Took", "\"2024-02-29T23:45:07.12345671.02:03:04.5000000\"")]
+    [InlineData("o.Day + \"\" + o.Took", "\"2024-05-061.02:03:04.5000000\"")]
+    [InlineData("o.At == \"2024-02-29T23:45:07.1234567\"", "true")]
+    [InlineData("o.At.ToString(\"zzz\")", "\"+00:00\"")]
+    [InlineData("o.At.ToString(\"U\")", "\"Thursday, 29 February 2024 23:45:07\"")]
+    [InlineData("$\"{o.At:HH zz}\"", "\"23 +00\"")]
     [InlineData("o.At + TimeSpan.FromDays(1)", "\"2024-03-01T23:45:07.1234567\"")]
     [InlineData("o.Lines.Sum(l => l.Count)", "0")]
     public void Of_nothing_and_of_data_these_come(string expression, string value) =>
         Assert.Equal($$"""{"v":{{value}}}""", DefinitionExample.Map($"docs.Orders.Select(o => new {{ v = {expression} }})", CSharpOrder.Document, "orders/1"));
+
+    [Theory]
+    [InlineData("""{"Value":5,"HasValue":false}""", """{"v":5,"h":false}""")]
+    [InlineData("7", """{"v":7,"h":true}""")]
+    [InlineData("null", """{"h":false}""")]
+    public void Value_and_HasValue_are_members_of_objects_and_of_nullables(string value, string row)
+    {
+        string document = $$$"""{"A":{{{value}}},"@metadata":{"@collection":"Users"}}""";
+        const string Map = "from o in docs.Users select new { v = o.A.Value, h = o.A.HasValue }";
+        Assert.Equal(row, DefinitionExample.Map(Map, document));
+    }
 
     [Fact]
     public void Entries_of_a_dictionary_become_rows() => Assert.Equal(

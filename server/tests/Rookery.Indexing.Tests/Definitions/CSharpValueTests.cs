@@ -23,6 +23,29 @@ public sealed class CSharpValueTests
         new(o => o.Big == 9007199254740992), new(o => int.MaxValue), new(o => (o.N + o.M) * 2 - 10 / 4), new(o => 2000000000L * 3), new(o => o.N / 2 == 3), new(o => o.Small * 1), new(o => o.Third * 3),
     ];
 
+    private static readonly Case[] Types =
+    [
+        new(o => (int)o.D * 2000000000), new(o => o.Tags.Length * int.MaxValue), new(o => (long)o.D * 2000000000),
+        new(o => int.Parse("2147483647") + 1), new(o => 60 * 60 * 24 * 7), new(o => 2147483647 + 1L),
+        new(o => 10L * 2147483647),
+        new(o => 0.1f + 0.2f), new(o => (float)o.N / 3), new(o => (double)0.1f), new(o => "" + 0.1f),
+        new(o => 1.5f * 2),
+        new(o => (1 / 3f).ToString("0.00")), new(o => new[] { 0.1f, 0.2f }.Sum()), new(o => Math.Abs(-1.5f)),
+        new(o => o.Flag ? 1 : 2.5), new(o => o.Off ? 1 : 2L), new(o => new[] { 1, 2.5 }),
+        new(o => new List<double> { 1, 2 }),
+        new(o => new[] { 2147483647, 1 }.Average()), new(o => new HashSet<string> { "a", "a" }.Count),
+        new(o => o.Tags.LongCount() * 2147483647),
+        new(o => 'a' + 1), new(o => 'a' + 'b'), new(o => o.S[0] + 1), new(o => o.S[1] - 'a'), new(o => o.S[0] > 'B'),
+        new(o => o.S[0] + "x"),
+        new(o => (int)o.S[0]), new(o => Convert.ToInt32('5')), new(o => o.S[0] == 65),
+        new(o => o.S[0].ToString() + 1), new(o => "" + 'a'),
+        new(o => o.N.Equals(7)), new(o => o.N.Equals(7.0)), new(o => o.N.Equals("7")), new(o => o.W.Equals(6)),
+        new(o => 1.0m.Equals(1)),
+        new(o => o.D.CompareTo(2.5)), new(o => o.Flag.CompareTo(false)), new(o => o.Path.Trim(null)),
+        new(o => o.S.Split((string?)null)),
+        new(o => Math.Pow(2, 0.5)), new(o => Math.Pow(10, -3)), new(o => Math.Pow(1.05, 12)), new(o => Math.Pow(-2, 3)),
+    ];
+
     private static readonly Case[] Texts =
     [
         new(o => "" + o.Flag), new(o => o.S + o.N), new(o => o.N + o.S), new(o => "a" + null + o.Nothing), new(o => "" + o.D + o.W), new(o => "" + o.Small), new(o => "" + o.Third), new(o => "" + o.Price), new(o => "" + 1.50m), new(o => "" + 1e20), new(o => "" + o.Big),
@@ -47,6 +70,26 @@ public sealed class CSharpValueTests
         new(o => o.Zoned.Year), new(o => o.Zoned.Hour), new(o => o.Zoned.UtcDateTime), new(o => o.Zoned.DateTime), new(o => o.Zoned.Offset), new(o => o.Zoned.AddDays(1)), new(o => o.Zoned.Date), new(o => o.Day.Year), new(o => o.Day.AddDays(1)), new(o => o.Day.AddMonths(-3)), new(o => o.Day.DayOfWeek), new(o => o.Day.DayNumber), new(o => new DateOnly(2024, 1, 31).AddMonths(1)), new(o => o.Day < new DateOnly(2025, 1, 1)), new(o => o.Day.ToString("yyyyMMdd")),
     ];
 
+    private static readonly Case[] Times =
+    [
+        new(o => o.At.ToString()), new(o => "" + o.At), new(o => o.At + "x"), new(o => o.At + " " + o.Took),
+        new(o => o.Utc.ToString()),
+        new(o => o.Zoned.ToString()), new(o => $"{o.At}|{o.Took}"), new(o => string.Format("{0}", o.At)),
+        new(o => string.Join(",", o.At, o.Took)),
+        new(o => Convert.ToString(o.At)), new(o => o.At.ToString("yyyy-MM-dd") + o.Took),
+        new(o => "2024-05-06T07:08:09" + o.Took),
+        new(o => "01:00:00" + "02:00:00"), new(o => o.Took.ToString() + o.Took),
+        new(o => "2024-05-06" == "2024-05-06T00:00:00"),
+        new(o => "2024-05-06T00:00:00".Equals("2024-05-06")), new(o => new[] { "00:00:01", "00:00:01.0" }.Distinct()),
+        new(o => new[] { "1.00:00:00", "02:00:00" }.Max()), new(o => new[] { "01:00:00" }.Contains("1:00:00")),
+        new(o => o.At.Microsecond), new(o => o.At.Nanosecond), new(o => TimeSpan.Parse("02:03")),
+        new(o => TimeSpan.Parse(" 1.02:03:04 ")),
+        new(o => o.At.ToString("%K")), new(o => o.Utc.ToString("%K")), new(o => o.Utc.ToString("zzz")),
+        new(o => o.Zoned.ToString("zzz")),
+        new(o => o.Zoned.ToString("R")), new(o => o.Utc.ToString("U")), new(o => o.At.ToString("u")),
+        new(o => o.Took.ToString("G")),
+    ];
+
     private static readonly Case[] Sequences =
     [
         new(o => o.Tags.Length), new(o => o.Lines.Count), new(o => o.Tags.Count()), new(o => o.Lines.Count(l => l.Quantity > 0)), new(o => o.Tags.Distinct()), new(o => o.Tags.Contains("a")), new(o => o.Numbers.Contains(2)), new(o => new[] { o.S }.Concat(o.Tags)), new(o => o.Tags.Union(new[] { "c", "a" })), new(o => o.Tags.Except(new[] { "a" })), new(o => o.Tags.Intersect(new[] { "a", "x" })), new(o => o.Tags.Append("z")), new(o => o.Tags.Prepend("z")),
@@ -58,13 +101,15 @@ public sealed class CSharpValueTests
     ];
 #pragma warning restore
 
-    public static TheoryData<string> Expressions => new([.. Numbers.Concat(Texts).Concat(Dates).Concat(Sequences).Select(static one => one.Text)]);
+    private static Case[] All => [.. Numbers, .. Types, .. Texts, .. Dates, .. Times, .. Sequences];
+
+    public static TheoryData<string> Expressions => new([.. All.Select(static one => one.Text)]);
 
     [Theory]
     [MemberData(nameof(Expressions))]
     public void An_expression_has_the_value_of_the_compiler(string text)
     {
-        var known = Numbers.Concat(Texts).Concat(Dates).Concat(Sequences).First(one => string.Equals(one.Text, text, StringComparison.Ordinal));
+        var known = All.First(one => string.Equals(one.Text, text, StringComparison.Ordinal));
         object? value = known.Value(new CSharpOrder());
         string row = DefinitionExample.Map($"docs.Orders.Select(o => new {{ v = {text["o => ".Length..]}, always = true }})", CSharpOrder.Document, "orders/1");
 

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Globalization;
 using System.Text;
 using Rookery.Documents.Scripting;
 using Rookery.Indexing.Definitions;
@@ -46,6 +47,41 @@ public sealed class HostileDefinitionTests
             string text = new StringBuilder(before).Insert(before.Length, open, levels).Append(inside).Insert(before.Length + (open.Length * levels) + inside.Length, close, levels).Append(behind).ToString();
             Compile(text);
         }
+    }
+
+    [Theory]
+    [InlineData("o.t.Trim()")]
+    [InlineData("o.t.Trim(o.t.Substring(0, 50000).Split('x'))")]
+    [InlineData("o.t.Insert(0, \"a\")")]
+    [InlineData("o.t.Remove(0, 1)")]
+    [InlineData("o.t.Replace(\"y\", \"a\")")]
+    [InlineData("o.t.IndexOf(\"y\", 0)")]
+    [InlineData("string.IsNullOrWhiteSpace(o.t)")]
+    [InlineData("string.Format(o.t)")]
+    [InlineData("o.t.Equals(\"a\", StringComparison.OrdinalIgnoreCase)")]
+    public void Strings_of_the_runtime_count_as_memory_of_a_document(string expression) => Assert.Contains(
+        "needs more than 262144 bytes of memory",
+        DefinitionExample.Map(
+            $"from o in docs.Users select new {{ v = {expression} }}",
+            $$$"""{"t":"{{{new string('x', 100_000)}}}","@metadata":{"@collection":"Users"}}""",
+            limits: new ScriptLimits { MemoryBytes = 256 * 1024 }),
+        StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("o.v.OrderBy(x => x)", "2024-05-06T{0:00}:{1:00}:{2:00}+02:00")]
+    [InlineData("o.v.Distinct()", "2024-05-06T{0:00}:{1:00}:{2:00}+02:00")]
+    [InlineData("o.v.Max()", "2024-05-06T{0:00}:{1:00}:{2:00}+02:00")]
+    [InlineData("o.v.OrderBy(x => x)", "{0:00}{1:00}{2:00}\\\"")]
+    [InlineData("o.v.Distinct()", "{0:00}{1:00}{2:00}\\\"")]
+    public void Comparing_many_values_takes_no_memory_for_each_comparison(string expression, string format)
+    {
+        var times = Enumerable.Range(0, 1000)
+            .Select(n => $"\"{string.Format(CultureInfo.InvariantCulture, format, n / 60, n % 60, n % 7)}\"");
+        string row = DefinitionExample.Map(
+            $"from o in docs.Users select new {{ v = {expression} }}",
+            $$$"""{"v":[{{{string.Join(',', times)}}}],"@metadata":{"@collection":"Users"}}""",
+            limits: new ScriptLimits { MemoryBytes = 256 * 1024, Steps = 4_000_000 });
+        Assert.StartsWith("{\"v\":", row, StringComparison.Ordinal);
     }
 
     /// <summary>Chains are parsed by loops, so nothing bounds them but the length of the text.</summary>

@@ -51,7 +51,11 @@ public sealed class MapTextTests
         { "docs.Users.SelectMany(u => u.lines, (u, l) => new { u = u, l = l }).Where(x => x.l.q >= 3).Select(x => new { a = x.u.age, p = x.l.p })", """{"a":41,"p":"y"}""" },
         { "docs.Users.Where(u => u.name.StartsWith(\"Ann\")).Select(user => new { n = user.name.ToUpper().Trim().Substring(0, 3), l = user.name.Length, s = user.name.Split(' ') })", """{"n":"ANN","l":7,"s":["Ann","Lee"]}""" },
         { "from u in docs.Users let c = LoadDocument<Company>(u.company, \"Companies\") select new { c.name, other = this.LoadDocument(\"companies/2\", \"Companies\").city }", """{"name":"Acme","other":"Köln"}""" },
-        { "from u in docs.Users select new { a = u.nothing ?? \"none\", b = u.age > 40 ? 'x' : 'y', c = (int)u.price, d = (string)u.age, e = (double)u.age / 2, f = -u.age % 7 }", """{"a":"none","b":"x","c":2,"d":"41","e":20.5,"f":-6}""" },
+        {
+            "from u in docs.Users select new { a = u.nothing ?? \"none\", b = u.age > 40 ? 'x' : 'y', "
+                + "c = (int)u.price, d = u.age.ToString(), e = (double)u.age / 2, f = -u.age % 7 }",
+            """{"a":"none","b":"x","c":2,"d":"41","e":20.5,"f":-6}"""
+        },
         { "from u in docs.Users select new { s = u.name + \"!\" + u.nothing, n = u.nothing + 1, m = u.missing * 2, t = 1 + 2 * 3 }", """{"s":"Ann Lee!","n":null,"m":null,"t":7}""" },
         { "from u in docs.Users select new { u.at.Year, m = u.at.Month, d = u.at.Day, h = u.at.Hour, i = u.at.Minute, s = u.at.Second }", """{"Year":2026,"m":11,"d":24,"h":3,"i":45,"s":7}""" },
         { "from u in docs.Users select new { q = u.lines.Sum(l => l.q), c = u.lines.Count(), d = u.lines.Count(l => l.q > 0), a = u.lines.Any(l => l.q > 2), z = u.lines.All(l => l.q > 0), m = u.lines.Max(l => l.price), v = u.lines.Average(l => l.q), i = u.lines.Min(l => l.p) }", """{"q":5,"c":3,"d":2,"a":true,"z":false,"m":9,"v":1.6666666666666667,"i":"x"}""" },
