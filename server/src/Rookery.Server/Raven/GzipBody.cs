@@ -23,7 +23,9 @@ internal readonly struct GzipBody
     public static GzipBody Open(HttpContext http) => http.Request.Headers.ContentEncoding.ToString().ToLowerInvariant() switch
     {
         "" or "identity" => new GzipBody(http.Request.BodyReader, isCompressed: false),
-        "gzip" => new GzipBody(PipeReader.Create(new GZipStream(http.Request.Body, CompressionMode.Decompress)), isCompressed: true),
+        "gzip" => new GzipBody(
+            PipeReader.Create(new GZipStream(new PackedBody(http.Request.BodyReader), CompressionMode.Decompress)),
+            isCompressed: true),
         var other => throw new RefusedException(
             StatusCodes.Status415UnsupportedMediaType, RavenType.NotSupported, $"Content-Encoding '{other}' is not supported on {http.Request.Path}; send gzip, or the body as it is."),
     };

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.IO.Compression;
 using System.Net.Sockets;
 using System.Text;
+using Rookery.Documents;
 
 namespace Rookery.Server.Tests.Raven;
 
@@ -46,6 +47,45 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
         await stream.SendAsync("""ment":{}}]""");
         Assert.StartsWith("HTTP/1.1 201", await stream.AnswerAsync(), StringComparison.Ordinal);
         Assert.Equal(2, await server.CountAsync(db));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_refusal_during_a_pause_arrives_though_its_client_goes_on_sending(bool compressed)
+    {
+        OneOfThree? member = null;
+        var full = new RunningServer
+        {
+            Before = alone => member = new OneOfThree(alone, static _ => Task.CompletedTask),
+        };
+        await full.InitializeAsync();
+        try
+        {
+            string db = await full.CreateDatabaseAsync();
+            member!.Refuses = new Rejection(RejectionKind.InsufficientSpace, "The disk is full.");
+            using var stream = await BulkStream.OpenAsync(full, $"{db}/bulk_insert?id=77", compressed);
+            await stream.SendAsync("""[{"Id":"a","Type":"PUT","Document":{}},{"Id":"b","Type":"PUT","Docu""");
+            while ((await full.SendAsync("GET", $"{db}/operations/state?id=77")) is not { Status: 200 } state
+                || state.Json.GetProperty("Status").GetString() is not "Faulted")
+            {
+                await Task.Yield();
+            }
+
+            var random = new Random(1);
+            byte[] piece = new byte[32 << 10];
+            for (int i = 0; i < 256; i++)
+            {
+                random.NextBytes(piece);
+                await stream.SendAsync(Convert.ToHexString(piece));
+            }
+
+            Assert.StartsWith("HTTP/1.1 507", await stream.AnswerAsync(), StringComparison.Ordinal);
+        }
+        finally
+        {
+            await full.DisposeAsync();
+        }
     }
 
     [Theory]
