@@ -143,7 +143,12 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         }
         catch (Exception failure)
         {
-            context.RequestLog.LogError(LogEvents.RequestFailed, failure, "{Method} {Path} failed", http.Request.Method, http.Request.Path.Value);
+            LogOf(http).LogError(
+                LogEvents.RequestFailed,
+                failure,
+                "{Method} {Path} failed",
+                http.Request.Method,
+                http.Request.Path.Value);
             await AnswerFailureAsync(http, failure);
         }
         finally
@@ -156,6 +161,11 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
             await EarlyAnswer.ReadOnAsync(http, context.Time, context.Stopping);
         }
     }
+
+    private LimitedLog LogOf(HttpContext http) =>
+        http.GetEndpoint()?.Metadata.GetMetadata<RouteScope>() is { } scope && scope != RouteScope.Open
+            ? context.FaultLog
+            : context.RequestLog;
 
     private static string ExplainMalformed(HttpContext http) =>
         $"The body of {http.Request.Method} {http.Request.Path} is malformed HTTP, or its connection broke before its end; nothing of it was stored.";

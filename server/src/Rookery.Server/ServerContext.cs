@@ -34,6 +34,11 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     /// <summary>The same for lines that whoever reaches the port may cause.</summary>
     internal LimitedLog RequestLog { get; } = new(log, time);
 
+    /// <summary>
+    /// The same for faults of the node while it answers those who have a right: no stranger can use these lines up.
+    /// </summary>
+    internal LimitedLog FaultLog { get; } = new(log, time);
+
     /// <summary>The budget of the process.</summary>
     public MemoryBudget Memory => memory;
 

@@ -1,7 +1,9 @@
 using System.Net;
 using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Http;
 using Microsoft.AspNetCore.TestHost;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Rookery.Disk;
 using Rookery.Simulation;
@@ -33,6 +35,31 @@ public sealed class RequestGateTests : IAsyncLifetime
     {
         client.Dispose();
         await app.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Lines_that_strangers_cause_do_not_silence_faults_of_the_node()
+    {
+        var log = new RecordedLog();
+        var options = new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) };
+        var io = new IoTimeline(clock, "memory");
+        var server = new ServerContext(options, clock, log, new MemoryBudget(96 << 20), io);
+        for (int i = 0; i < 1000; i++)
+        {
+            server.RequestLog.LogError("a stranger's line");
+        }
+
+        foreach (var scope in (RouteScope[])[RouteScope.Open, RouteScope.Read])
+        {
+            var http = new DefaultHttpContext();
+            http.SetEndpoint(new Endpoint(null, new EndpointMetadataCollection(scope, WithoutData.Instance), null));
+            var gate = new RequestGate(server, _ => throw new InvalidOperationException($"fault of {scope.Name}"));
+            await gate.HandleAsync(http);
+            Assert.Equal(500, http.Response.StatusCode);
+        }
+
+        string told = Assert.Single(log.Lines, static line => line.Contains("fault of", StringComparison.Ordinal));
+        Assert.Contains("fault of read", told, StringComparison.Ordinal);
     }
 
     [Theory]

@@ -26,7 +26,7 @@ internal static class MetricsRoute
         AddAlerts(text, context.ActiveAlerts());
         AddRequests(text, context.Metrics);
         text.Counter("rookery_log_lines_left_out_total", "Lines about requests that came faster than the log takes them.")
-            .Sample(context.RequestLog.LeftOut);
+            .Sample(context.RequestLog.LeftOut + context.FaultLog.LeftOut);
         AddIo(text, context.Io);
         AddMemory(text, context.Memory);
         CertificateHealth.Add(text, context);
