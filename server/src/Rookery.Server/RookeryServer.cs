@@ -18,6 +18,9 @@ public static class RookeryServer
     // Their answers take as long as who reads them.
     private static readonly string[] UncountedPatterns = ["/changes", "/streams", "/export"];
 
+    // Answers that go on end when the node stops; one whose client does not take it would hold the node up, and is cut.
+    private static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(2);
+
     /// <summary>Builds the application; the caller starts and stops it, and tells <see cref="ServerContext.Readiness"/> when documents can be served.</summary>
     /// <param name="context">What routes share.</param>
     /// <param name="configureHost">Changes to the host, for tests that serve from memory; null to listen where the options say.</param>
@@ -27,6 +30,7 @@ public static class RookeryServer
         // The host tells of a failed start twice, in its log and by an exception; whoever starts it says the second in one sentence.
         builder.Logging.AddProvider(new SharedLoggerProvider(context.RequestLog)).SetMinimumLevel(LogLevel.Warning).AddFilter("Microsoft.Extensions.Hosting", LogLevel.None);
         builder.Services.AddRoutingCore();
+        builder.Services.Configure<HostOptions>(static host => host.ShutdownTimeout = StopPatience);
         builder.Services.AddSingleton<IHostedService>(context.Background);
         builder.Services.AddSingleton<IHostedService>(context.Observation);
         // A request goes on where its bytes arrived: without it each read and write wakes another thread of the pool (one connection: 3,880 writes/s, with it 4,570).

@@ -24,10 +24,13 @@ internal sealed class MultiGetRoute(ServerContext context, GetDocuments document
             parts = ReadParts(body);
         }
 
+        // Parts that are each too short for a turn of their own are long together.
+        var turns = new WorkTurns(context, http);
         using var answer = AnswerBuffer.Rent();
         answer.Write("{\"Results\":["u8);
         for (int i = 0; i < parts.Count; i++)
         {
+            await turns.TakeAsync();
             answer.Write(i == 0 ? ""u8 : ","u8);
             answer.Write("{\"Result\":"u8);
             await using var body = new MultiGetPart(http, answer);
