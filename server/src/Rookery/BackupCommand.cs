@@ -48,7 +48,7 @@ internal static class BackupCommand
         using var backup = await node.BeginBackupAsync();
         using var writer = new BackupWriter(new PosixDisk(), directory);
         using var progress = new Progress("files", TimeProvider.System);
-        using var interruption = new Interruption(progress, () => $"{directory} is no backup: delete it, and give the same command again.");
+        using var interruption = new Interruption(progress, () => WhatIsThere(writer));
         foreach (var piece in backup.Read())
         {
             Take(writer, piece, progress);
@@ -62,13 +62,18 @@ internal static class BackupCommand
         using var download = await BackupDownload.BeginAsync(node, cancellation);
         using var writer = new BackupWriter(new PosixDisk(), directory);
         using var progress = new Progress("files", TimeProvider.System);
-        using var interruption = new Interruption(progress, () => $"{directory} is no backup: delete it, and give the same command again.");
+        using var interruption = new Interruption(progress, () => WhatIsThere(writer));
         while (Take(writer, await download.NextAsync(cancellation), progress))
         {
         }
 
         return await CompleteAsync(writer, progress);
     }
+
+    /// <summary>What is in the directory when it ends on its way.</summary>
+    private static string WhatIsThere(BackupWriter writer) => writer.IsComplete
+        ? $"The backup in {writer.Directory} is complete and checked."
+        : $"{writer.Directory} is no backup: delete it, and give the same command again.";
 
     private static bool Take(BackupWriter writer, in BackupPiece piece, Progress progress)
     {

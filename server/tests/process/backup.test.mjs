@@ -3,8 +3,9 @@ import assert from "node:assert/strict"
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
+import { command, environmentAt, unread } from "./commands.mjs"
 import { lost, startLoad } from "./load.mjs"
-import { freePort, NodeProcess, run, temporaryDirectory } from "./node-process.mjs"
+import { executable, freePort, NodeProcess, run, temporaryDirectory, until } from "./node-process.mjs"
 
 function refused({ code, stdout, stderr }, expectedCode, pattern) {
   assert.equal(code, expectedCode, stderr)
@@ -95,6 +96,22 @@ test("A backup taken under load holds everything that was acknowledged before it
   refused(await run("export", "--data", rotten), 1, /restore that did not finish/)
   await saysThatItIsHalf(rotten)
   refused(await run("restore", "--from", data, "--data", join(directory, "other")), 1, /no complete backup/)
+})
+
+test("A backup that is interrupted once it is complete is not called none", async t => {
+  const directory = temporaryDirectory(t)
+  const backup = join(directory, "backup")
+  await serving(join(directory, "data"), async node => {
+    await node.createDatabase("Quiet")
+    const line = `exec ${unread(1)}$rookery backup --to ${backup} --url ${node.url}`
+    const ended = await command(["-c", line], {
+      env: { ...environmentAt(directory), rookery: executable },
+      program: "/bin/bash",
+      onStart: child => until(() => existsSync(join(backup, "backup.manifest"))).then(() => child.kill("SIGINT")),
+    })
+    assert.equal(ended.code, 130)
+    assert.match(ended.stderr, /Interrupted\. The backup in \S+ is complete and checked\.\n$/)
+  })
 })
 
 test("A stopped node is backed up and exported from its directory, and damage is reported", async t => {

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSyn
 import { createServer } from "node:http"
 import { join } from "node:path"
 import { test } from "node:test"
-import { command, environmentAt, Terminal } from "./commands.mjs"
+import { command, environmentAt, Terminal, unread } from "./commands.mjs"
 import { needing } from "./installed.mjs"
 import { executable, freePort, NodeProcess, temporaryDirectory, until } from "./node-process.mjs"
 
@@ -377,12 +377,12 @@ test("What a query finds is changed or deleted, counted first, and a query says 
 /** A node that is played: `answer` gives status and JSON for a method and a path. */
 async function play(t, answer) {
   const asked = []
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     asked.push(`${request.method} ${request.url}`)
-    const { status, body } = answer(request)
+    const { status, body } = await answer(request)
     response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body))
   }).listen(0, "127.0.0.1")
-  t.after(() => server.close())
+  t.after(() => server.close().closeAllConnections())
   await once(server, "listening")
   return { asked, env: { ...environmentAt(temporaryDirectory(t)), ROOKERY_URL: `http://127.0.0.1:${server.address().port}` } }
 }
@@ -400,6 +400,67 @@ test("While nobody leads get and query say how a node's own documents are read, 
 
   ended(await command(["db", "ls"], { env }), 1, /newest\. The page of this node shows what it has/)
   assert.ok((await command(["get", "birds", "--prefix", "a", "--local"], { env })).code === 0 && asked.at(-1).includes("startsWith=a&consistency=local"))
+})
+
+test("A deletion that ends on its way says what is deleted and what the node did not say", async t => {
+  const ids = Array.from({ length: 2500 }, (_, n) => `rooks/${n}`)
+  let parts = 0
+  let last
+  const { env } = await play(t, ({ method, url }) => {
+    if (method === "GET") {
+      const after = new URL(url, "http://node").searchParams.get("startAfter")
+      const from = after === null ? 0 : ids.indexOf(after) + 1
+      const documents = ids.slice(from, from + 1000).map(id => ({ "@metadata": { "@id": id } }))
+      return { status: 200, body: { Results: documents } }
+    }
+
+    return ++parts % 3 === 1 ? { status: 200, body: { Results: [] } } : last()
+  })
+  const words = ["rm", "birds", "--prefix", "rooks/", "--yes"]
+  last = () => ({ status: 503, body: { Message: "Nobody leads." } })
+  const open = "1,000 of 2,500 documents were deleted. Whether 1,000 more are, the node did not say. "
+    + "Give the same command again for those that are left.\n"
+  assert.equal((await command(words, { env })).stderr, `Nobody leads. ${open}`)
+
+  let process
+  parts = 0
+  last = () => { process.kill("SIGINT"); return new Promise(() => {}) }
+  const interrupted = await command(words, { env, onStart: child => { process = child } })
+  assert.deepEqual([interrupted.code, interrupted.stderr], [130, `Interrupted. ${open}`])
+})
+
+test("A change by query that is interrupted before its operation was looked at is stopped, or named", async t => {
+  let process
+  let canBeStopped = true
+  const state = { Status: "InProgress", Progress: { Total: 9, Processed: 4 } }
+  const { env, asked } = await play(t, async ({ method, url }) => {
+    if (method === "PATCH") {
+      process.kill("SIGINT")
+      await new Promise(done => setTimeout(done, 200))
+      return { status: 202, body: { OperationId: 77, OperationNodeTag: "A" } }
+    }
+
+    return url.includes("operations/kill") ? canBeStopped ? { status: 204 } : { status: 503, body: { Message: "No." } }
+      : url.includes("operations/state") && !asked.some(line => line.includes("kill")) ? new Promise(() => {})
+      : url.includes("operations/state") ? { status: 200, body: state }
+      : { status: 200, body: { TotalResults: 9, Results: [{ "@metadata": { "@id": "rooks/1" } }] } }
+  })
+  const words = ["patch", "birds", "from Rooks update { this.x = 1 }", "--yes"]
+  const patch = () => command(words, { env, onStart: child => { process = child } })
+  ended(await patch(), 130, /^Interrupted\. 4 of 9 documents were changed by then and stay so\. The node stops behind/)
+  asked.length = 0
+  canBeStopped = false
+  const named = await patch()
+  ended(named, 130, /did not take the word to stop.* operation 77 of that node: GET http:\S+\/state\?id=77 says/)
+  ended(named, 130, /POST http:\S+\/databases\/birds\/operations\/kill\?id=77 stops it\.\n$/)
+})
+
+test("A plan of a node that marks no index names the one that answers", async t => {
+  const reasons = ["Auto/Rooks/Byname lacks age.", "Auto/Rooks/Byage holds all."]
+  const body = { Results: reasons.map(Reason => ({ Index: "Auto/Rooks/Byage", Reason })) }
+  const { env } = await play(t, () => ({ status: 200, body }))
+  assert.equal(ended(await command(["query", "birds", "from Rooks", "--explain"], { env }), 0),
+    "It would be answered by Auto/Rooks/Byage.\n  Auto/Rooks/Byname lacks age.\n  Auto/Rooks/Byage holds all.\n")
 })
 
 test("The time of the clocks is confirmed only after it was read", async t => {
@@ -437,10 +498,12 @@ test("Output that takes nothing, or is closed, ends a command with a sentence an
 
 test("A node whose log cannot be written serves on, and stops cleanly", async t => {
   const directory = temporaryDirectory(t)
-  for (const how of ["2> /dev/full", "2>&- >&- <&-"]) {
+  const ways = [["2> /dev/full", ""], ["2>&- >&- <&-", ""], ["", unread(2)], ["", unread(2, { blocks: false })]]
+  for (const [how, by] of ways) {
     const port = await freePort()
     let node
-    const line = `exec $rookery serve --data ${join(directory, `data${port}`)} --listen http://127.0.0.1:${port} --memory 96M ${how}`
+    const data = join(directory, `data${port}`)
+    const line = `exec ${by}$rookery serve --data ${data} --listen http://127.0.0.1:${port} --memory 96M ${how}`
     const ends = command(["-c", line], { env: { ...environmentAt(directory), rookery: executable }, program: "/bin/bash", onStart: child => { node = child } })
     t.after(() => node.kill("SIGKILL"))
     await until(() => fetch(`http://127.0.0.1:${port}/readyz`).then(answer => answer.ok, () => false))

@@ -26,6 +26,19 @@ async function endOf(child) {
   return { code: code ?? signal, stdout: Buffer.concat(output.stdout).toString(), stderr: Buffer.concat(output.stderr).toString() }
 }
 
+/** Words for bash before those of a command, whose `descriptor` is then a pipe that is full and that nobody reads. */
+export const unread = (descriptor, { blocks = true } = {}) => `python3 -c '
+import os, sys
+reader, writer = os.pipe()
+os.set_inheritable(reader, True)
+os.set_blocking(writer, False)
+try:
+    while True: os.write(writer, b"x" * 4096)
+except BlockingIOError: pass
+os.set_blocking(writer, ${blocks ? "True" : "False"})
+os.dup2(writer, ${descriptor})
+os.execv(sys.argv[1], sys.argv[1:])' `
+
 /** A pseudo-terminal in which a line of bash runs, where $rookery is the executable. What it shows is in `shown`; what is typed goes to `type`. */
 export class Terminal {
   #bytes = []

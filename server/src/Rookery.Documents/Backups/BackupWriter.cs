@@ -93,6 +93,9 @@ public sealed class BackupWriter : IDisposable
         BackupManifest.Write(_disk, Directory, _heading, _files);
     }
 
+    /// <summary>Whether it is a backup by now.</summary>
+    public bool IsComplete => _disk.Exists(Path.Join(Directory, BackupManifest.FileName));
+
     /// <inheritdoc/>
     public void Dispose() => _file?.Dispose();
 

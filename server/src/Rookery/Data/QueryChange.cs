@@ -18,6 +18,10 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(250);
     private static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(5);
 
+    private readonly TaskCompletionSource<long> _operation = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private long _done;
+    private long _total;
+
     private string Done => isPatch ? "changed" : "deleted";
 
     /// <summary>Does it all, and says how it ended.</summary>
@@ -35,8 +39,15 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
 
         using var body = isPatch ? asked.WrappedBody() : asked.Body();
         string path = $"{asked.Path}/queries{(mostPerSecond is { } most ? $"?maxOpsPerSec={most}" : string.Empty)}";
+        _total = count;
+        using var progress = new Progress("documents", TimeProvider.System);
+        using var interruption = new Interruption(progress, Stop);
         var begun = await client.GetJsonAsync(isPatch ? HttpMethod.Patch : HttpMethod.Delete, path, body);
-        var ended = await WatchAsync(begun.GetProperty("OperationId").GetInt64());
+        long operation = begun.GetProperty("OperationId").GetInt64();
+        _operation.SetResult(operation);
+        var ended = await WatchAsync(operation, progress);
+        interruption.Dispose();
+        progress.Clear();
         string status = ended.GetProperty("Status").GetString()!;
         if (isJson)
         {
@@ -110,51 +121,80 @@ internal sealed class QueryChange(NodeClient client, string database, AskedQuery
     };
 
     /// <summary>Waits until the node has ended it, and gives its last state.</summary>
-    private async Task<JsonElement> WatchAsync(long operation)
+    private async Task<JsonElement> WatchAsync(long operation, Progress progress)
     {
-        long done = 0, total = 0;
-        using var progress = new Progress("documents", TimeProvider.System);
-        using var interruption = new Interruption(progress, () => Stop(operation, done, total));
         while (true)
         {
             JsonElement state;
             try
             {
-                state = await client.GetJsonAsync(HttpMethod.Get, $"{asked.Path}/operations/state?id={operation}");
+                state = await LookAsync(operation);
             }
             catch (AdminException lost)
             {
-                throw new AdminException($"{lost.Message} {Amount.Number(done)} of {Amount.Of(total, "document")} were {Done} when it answered last; what is {Done} stays so. It was operation {operation} of that node.", ExitCode.Failure);
+                throw new AdminException(
+                    $"{lost.Message} {Figures("when it answered last")} {HowToLook(operation)}", ExitCode.Failure);
             }
 
-            (done, total) = (ProcessedOf(state), state.GetProperty("Progress").GetProperty("Total").GetInt64());
             if (!state.GetProperty("Status").ValueEquals("InProgress"u8))
             {
                 return state;
             }
 
-            progress.TotalItems = total;
-            progress.Report(done, 0);
+            progress.TotalItems = _total;
+            progress.Report(_done, 0);
             await Task.Delay(Pause, TimeProvider.System);
         }
     }
 
-    private string Stop(long operation, long done, long total)
+    private async Task<JsonElement> LookAsync(long operation, CancellationToken cancellation = default)
     {
-        bool isStopped;
+        string path = $"{asked.Path}/operations/state?id={operation}";
+        var state = await client.GetJsonAsync(HttpMethod.Get, path, cancellation: cancellation);
+        _done = ProcessedOf(state);
+        _total = state.GetProperty("Progress").TryGetProperty("Total", out var total) ? total.GetInt64() : _total;
+        return state;
+    }
+
+    /// <summary>Has the node stop, whose answer to the beginning may be on its way still.</summary>
+    private string Stop()
+    {
+        using var patience = new CancellationTokenSource(StopPatience, TimeProvider.System);
         try
         {
-            using var patience = new CancellationTokenSource(StopPatience, TimeProvider.System);
+            _operation.Task.Wait(patience.Token);
+        }
+        catch (OperationCanceledException)
+        {
+            return $"The node at {client.Address} was asked to begin and did not answer yet. "
+                + "It may have begun, and goes on then. "
+                + "`rookery query` with the conditions says how many documents are left.";
+        }
+
+        long operation = _operation.Task.Result;
+        try
+        {
             using var answer = client.SendAsync(HttpMethod.Post, $"{asked.Path}/operations/kill?id={operation}", cancellation: patience.Token).GetAwaiter().GetResult();
-            isStopped = answer.IsSuccessStatusCode;
+            LookAsync(operation, patience.Token).GetAwaiter().GetResult();
         }
         catch (Exception silent) when (silent is AdminException or OperationCanceledException)
         {
-            isStopped = false;
+            return $"{Figures("when it answered last")} The node did not take the word to stop, "
+                + $"so it may go on with the others. {HowToLook(operation)}";
         }
 
-        return $"{Amount.Number(done)} of {Amount.Of(total, "document")} were {Done} by then and stay so. "
-            + (isStopped ? "The node stops behind the batch that it is at." : $"The node did not take the word to stop, so it may go on with the others: operation {operation}.");
+        return $"{Figures("by then")} The node stops behind the batch that it is at.";
+    }
+
+    private string Figures(string when) =>
+        $"{Amount.Number(_done)} of {Amount.Of(_total, "document")} were {Done} {when} and stay so.";
+
+    /// <summary>How somebody finds the operation again, or ends it.</summary>
+    private string HowToLook(long operation)
+    {
+        string operations = $"{new Uri(client.Address, $"{asked.Path}/operations")}";
+        return $"It is operation {operation} of that node: GET {operations}/state?id={operation} says how far it is, "
+            + $"POST {operations}/kill?id={operation} stops it.";
     }
 
     private static long ProcessedOf(JsonElement state) => state.GetProperty("Progress") is { ValueKind: JsonValueKind.Object } progress && progress.TryGetProperty("Processed", out var done) ? done.GetInt64() : 0;

@@ -59,11 +59,15 @@ internal static class QueryCommand
         }
 
         var reasons = answer.GetProperty("Results").EnumerateArray().ToArray();
-        string? chosen = Array.Find(reasons, IsChosen) is { ValueKind: JsonValueKind.Object } of ? of.GetProperty("Index").GetString() : null;
+        // A node of an older version marks none, and names in every row the index that answers.
+        bool isMarked = Array.Exists(reasons, static reason => reason.TryGetProperty("IsChosen", out _));
+        var of = isMarked ? Array.Find(reasons, IsChosen) : reasons.FirstOrDefault();
+        string? chosen = of.ValueKind == JsonValueKind.Object ? of.GetProperty("Index").GetString() : null;
         Output.Line($"It would be answered by {(chosen is null ? "looking at the documents one by one" : VisibleText.OfLine(chosen))}.");
         foreach (var reason in reasons)
         {
-            string index = reason.GetProperty("Index").GetString() is { } name ? VisibleText.OfLine(name) + ": " : string.Empty;
+            string? name = isMarked ? reason.GetProperty("Index").GetString() : null;
+            string index = name is null ? string.Empty : $"{VisibleText.OfLine(name)}: ";
             Output.Line($"{(IsChosen(reason) ? "*" : " ")} {index}{VisibleText.OfLine(reason.GetProperty("Reason").GetString() ?? "-")}");
         }
 

@@ -116,10 +116,11 @@ internal static class RemoveCommand
     private static async Task DeleteAsync(NodeClient client, string database, List<string> ids)
     {
         using var progress = new Progress("documents", TimeProvider.System);
-        int deleted = 0;
-        using var interruption = new Interruption(progress, () => $"{Amount.Number(deleted)} of {Amount.Of(ids.Count, "document")} were deleted; the others stay.");
+        int deleted = 0, asked = 0;
+        using var interruption = new Interruption(progress, () => WhatIsDeleted(deleted, asked, ids.Count));
         foreach (string[] some in ids.Chunk(DocumentsAtOnce))
         {
+            asked += some.Length;
             using var body = NodeClient.BodyOf(json =>
             {
                 json.WriteStartArray("Commands"u8);
@@ -134,8 +135,29 @@ internal static class RemoveCommand
 
                 json.WriteEndArray();
             });
-            await client.GetJsonAsync(HttpMethod.Post, $"{NodeClient.PathOf(database)}/bulk_docs", body);
+            try
+            {
+                await client.GetJsonAsync(HttpMethod.Post, $"{NodeClient.PathOf(database)}/bulk_docs", body);
+            }
+            catch (AdminException lost)
+            {
+                throw new AdminException($"{lost.Message} {WhatIsDeleted(deleted, asked, ids.Count)}", lost.Code);
+            }
+
             progress.Report(deleted += some.Length, 0);
         }
+    }
+
+    /// <summary>How things stand when it ends on its way.</summary>
+    /// <param name="deleted">How many a node said are deleted.</param>
+    /// <param name="asked">To how many of all it was asked to delete.</param>
+    /// <param name="all">How many were to be.</param>
+    private static string WhatIsDeleted(int deleted, int asked, int all)
+    {
+        string open = asked == deleted ? string.Empty
+            : deleted == 0 && asked == all ? " Whether all or none of them are now, the node did not say."
+            : $" Whether {Amount.Number(asked - deleted)} more are, the node did not say.";
+        return $"{Amount.Number(deleted)} of {Amount.Of(all, "document")} were deleted.{open} "
+            + "Give the same command again for those that are left.";
     }
 }
