@@ -1,4 +1,5 @@
 using Microsoft.Extensions.Logging;
+using Rookery.Disk;
 using Rookery.Server;
 using Rookery.Support;
 using Rookery.Terminal;
@@ -11,9 +12,12 @@ namespace Rookery;
 /// </summary>
 internal sealed class StandardErrorLog(TimeProvider time) : ILogger
 {
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
+
     private readonly bool stampedByOthers = Environment.GetEnvironmentVariable("JOURNAL_STREAM") is not null;
     private readonly JournalSocket? journal = JournalSocket.TryOpen();
     private readonly Lock oneLine = new();
+    private long lost;
 
     /// <summary>The last lines.</summary>
     public LogRing Recent { get; } = new();
@@ -33,7 +37,7 @@ internal sealed class StandardErrorLog(TimeProvider time) : ILogger
         var now = time.GetUtcNow();
         // Names and reasons that others sent may stand in it: nobody else begins a line here.
         string said = VisibleText.OfLine(formatter(state, exception));
-        said = exception is null ? said : $"{said}: {VisibleText.Of(exception.ToString())}";
+        said = exception is null ? said : $"{said}: {VisibleText.OnOneLine(exception.ToString())}";
         Recent.Add(now, logLevel, eventId, said);
         string text = $"{NameOf(logLevel)}: {said}";
         if (journal?.TrySend(logLevel, eventId, text) == true)
@@ -45,9 +49,20 @@ internal sealed class StandardErrorLog(TimeProvider time) : ILogger
         string stamp = journal is not null ? $"<{JournalSocket.PriorityOf(logLevel)}>" : stampedByOthers ? string.Empty : now.ToString("yyyy-MM-ddTHH:mm:ss.fffZ ");
         lock (oneLine)
         {
-            // A disk that is full must not end a node for its log.
-            _ = Messages.WhyNotWritten($"{stamp}{text}\n");
+            Write(stamp, text);
         }
+    }
+
+    /// <summary>
+    /// Writes a line. A disk that is full must not end a node for its log, nor may a reader who reads nothing hold it
+    /// up: after one wait lines are lost until he goes on, and then it is said how many.
+    /// </summary>
+    private void Write(string stamp, string text)
+    {
+        // What was taken of the first lost line has no end yet.
+        string before = lost == 0 ? string.Empty
+            : $"\n{stamp}warning: Nobody read the log for a while; {Amount.Of(lost, "line")} did not come here.\n";
+        lost = Messages.TryWriteWithin($"{before}{stamp}{text}\n", lost > 0 ? TimeSpan.Zero : Patience) ? 0 : lost + 1;
     }
 
     private static string NameOf(LogLevel level) => level switch

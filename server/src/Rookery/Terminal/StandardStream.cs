@@ -31,6 +31,8 @@ internal sealed partial class StandardStream : Stream
     private const int Interrupted = 4;
     private const int TryAgain = 11;
     private const int BrokenPipe = 32;
+    private const short IsWritable = 4;
+    private const int PipeBytes = 4096;
 
     private readonly int _descriptor;
     private readonly bool _isOpen;
@@ -82,6 +84,30 @@ internal sealed partial class StandardStream : Stream
         return ValueTask.CompletedTask;
     }
 
+    /// <summary>Writes what a reader takes in time, for who must not wait for one that reads nothing.</summary>
+    /// <param name="buffer">The bytes.</param>
+    /// <param name="patience">How long room is waited for, in all.</param>
+    /// <returns>How many were written: all, or those for which there was room.</returns>
+    public int WriteWithin(ReadOnlySpan<byte> buffer, TimeSpan patience)
+    {
+        int written = 0;
+        for (long begun = TimeProvider.System.GetTimestamp(); written < buffer.Length;)
+        {
+            var left = patience - TimeProvider.System.GetElapsedTime(begun);
+            if (_isOpen && !WaitForRoom((int)Math.Max(0, left.TotalMilliseconds)))
+            {
+                break;
+            }
+
+            // A pipe that has room has room for so much.
+            var part = buffer.Slice(written, Math.Min(PipeBytes, buffer.Length - written));
+            Write(part);
+            written += part.Length;
+        }
+
+        return written;
+    }
+
     public override unsafe void Write(ReadOnlySpan<byte> buffer)
     {
         if (!_isOpen)
@@ -109,7 +135,7 @@ internal sealed partial class StandardStream : Stream
                 case Interrupted:
                     break;
                 case TryAgain:
-                    Thread.Yield();
+                    WaitForRoom(Timeout.Infinite);
                     break;
                 case BrokenPipe:
                     throw new OutputClosedException();
@@ -119,6 +145,14 @@ internal sealed partial class StandardStream : Stream
         }
     }
 
+    /// <summary>Waits until something can be written, or it is known that nothing can.</summary>
+    /// <returns>False when the time is over.</returns>
+    private bool WaitForRoom(int milliseconds)
+    {
+        var room = new Poll { Descriptor = _descriptor, Events = IsWritable };
+        return PollOne(ref room, 1, milliseconds) != 0;
+    }
+
     // Where one is closed, files of the runtime's own take its number. They close on exec; what was handed to this process does not.
     private static bool IsInherited(int descriptor) =>
         Control(descriptor, GetDescriptorFlags) is >= 0 and var flags && (flags & ClosesOnExecute) == 0;
@@ -126,6 +160,18 @@ internal sealed partial class StandardStream : Stream
     [LibraryImport("libc", EntryPoint = "fcntl")]
     private static partial int Control(int descriptor, int command);
 
+    [LibraryImport("libc", EntryPoint = "poll")]
+    private static partial int PollOne(ref Poll descriptor, nuint count, int milliseconds);
+
     [LibraryImport("libc", EntryPoint = "write", SetLastError = true)]
     private static unsafe partial nint WriteTo(int descriptor, byte* bytes, nuint count);
+
+    /// <summary>struct pollfd.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    private struct Poll
+    {
+        public int Descriptor;
+        public short Events;
+        public short Found;
+    }
 }

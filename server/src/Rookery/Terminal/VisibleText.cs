@@ -23,6 +23,12 @@ internal static class VisibleText
         ? text.Replace("\r\n", " ", StringComparison.Ordinal).Replace('\n', ' ').Replace('\r', ' ').Replace('\t', ' ')
         : text);
 
+    /// <summary>The same text in one line that says where it had several: <c>\n</c> in two signs.</summary>
+    public static string OnOneLine(string text) => Of(text
+        .Replace("\r\n", "\n", StringComparison.Ordinal)
+        .Replace('\r', '\n')
+        .Replace("\n", "\\n", StringComparison.Ordinal));
+
     /// <summary>Appends the same text, harmless.</summary>
     public static void Append(StringBuilder visible, ReadOnlySpan<char> text)
     {
