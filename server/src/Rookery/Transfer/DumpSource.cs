@@ -7,19 +7,22 @@ namespace Rookery.Transfer;
 
 /// <summary>
 /// A dump of RavenDB's (.ravendbdump): one object {"BuildVersion":…,"DatabaseRecord":{…},"Docs":[…],"Indexes":[…],"Identities":[…],…}. Behind an attachment's or a time series'
-/// object stand its raw bytes, in the middle of the JSON. Documents are given one by one; identities and indexes are kept for the end; all else is counted and left out.
+/// object stand its raw bytes, in the middle of the JSON. Documents are given one by one, identities some at a time;
+/// indexes are kept for the end; all else is counted and left out.
 /// </summary>
 internal sealed class DumpSource : IRecordSource
 {
     // A dump is a stranger's file: what of it is kept, or shown, is bounded.
     private const int MostKinds = 64;
     private const int LongestKind = 60;
-    private const int MostKept = 100_000;
+    private const int MostIndexes = 100_000;
+    private const int IdentitiesAtOnce = 1000;
 
     private readonly JsonElements _json;
     private readonly ArrayBufferWriter<byte> _line = new();
     private readonly SortedDictionary<string, long> _skipped = new(StringComparer.Ordinal);
-    private bool _isInDocuments;
+    private readonly List<(string Name, long Value)> _identities = [];
+    private string? _section;
     private bool _isAtFirst = true;
     private bool _isOver;
     private long _documents;
@@ -37,14 +40,19 @@ internal sealed class DumpSource : IRecordSource
     /// <summary>The build that wrote it; null when it does not say.</summary>
     public string? BuildVersion { get; private set; }
 
-    /// <summary>Names and last values, once all is read.</summary>
-    public List<(string Name, long Value)> Identities { get; } = [];
-
     /// <summary>Definitions of indexes that somebody wrote, once all is read.</summary>
     public List<JsonElement> Indexes { get; } = [];
 
     /// <summary>What was left out and how often, by its name in the dump.</summary>
     public IReadOnlyDictionary<string, long> Skipped => _skipped;
+
+    /// <summary>Takes the names and last values that came since; at each pause, and at the end.</summary>
+    public (string Name, long Value)[] TakeIdentities()
+    {
+        (string Name, long Value)[] taken = [.. _identities];
+        _identities.Clear();
+        return taken;
+    }
 
     public bool TryRead(out ImportRecord record)
     {
@@ -63,11 +71,23 @@ internal sealed class DumpSource : IRecordSource
         record = default;
         while (!_isOver)
         {
-            if (!_isInDocuments)
+            if (_section is not { } section)
             {
-                GoToDocuments();
+                GoToElements();
+                continue;
             }
-            else if (TryTakeElement(ref _isInDocuments, out var element) && IsDocument(element))
+
+            bool isElement = TryTakeElement(out var element);
+            if (isElement && section is not ("Docs" or "Results"))
+            {
+                TakeOf(section, element);
+                if (_identities.Count >= IdentitiesAtOnce)
+                {
+                    record = ImportRecord.Pause;
+                    return true;
+                }
+            }
+            else if (isElement && IsDocument(element))
             {
                 record = new ImportRecord(OnOneLine(element), ++_documents);
                 return true;
@@ -77,8 +97,8 @@ internal sealed class DumpSource : IRecordSource
         return false;
     }
 
-    /// <summary>Goes through the members up to documents, or to the end.</summary>
-    private void GoToDocuments()
+    /// <summary>Goes past a member, or into one that has elements, or to the end.</summary>
+    private void GoToElements()
     {
         if (_isAtFirst ? _json.Peek() == '}' : !_json.TakeCommaOr('}'))
         {
@@ -100,19 +120,9 @@ internal sealed class DumpSource : IRecordSource
         {
             _json.Take(']');
         }
-        else if (name is "Docs" or "Results")
-        {
-            _isInDocuments = true;
-        }
         else
         {
-            for (bool hasMore = true; hasMore;)
-            {
-                if (TryTakeElement(ref hasMore, out var element))
-                {
-                    TakeOf(name, element);
-                }
-            }
+            _section = name;
         }
     }
 
@@ -131,7 +141,7 @@ internal sealed class DumpSource : IRecordSource
 
     /// <summary>Takes an element with the raw bytes behind it, and what stands behind both.</summary>
     /// <returns>False when it was no more than the frame of raw bytes.</returns>
-    private bool TryTakeElement(ref bool hasMore, out JsonElement element)
+    private bool TryTakeElement(out JsonElement element)
     {
         using var parsed = JsonDocument.Parse(_json.TakeValue(), JsonElements.Parsing);
         element = parsed.RootElement.Clone();
@@ -142,7 +152,7 @@ internal sealed class DumpSource : IRecordSource
             Skip(kind, 1);
         }
 
-        hasMore = _json.TakeCommaOr(']');
+        _section = _json.TakeCommaOr(']') ? _section : null;
         return kind is null;
     }
 
@@ -182,10 +192,10 @@ internal sealed class DumpSource : IRecordSource
             case "Identities" when element.TryGetProperty("Key", out var key) && element.TryGetProperty("Value", out var value):
                 // A text in the dumps of today, a number in those of old.
                 string last = value.ValueKind == JsonValueKind.String ? value.GetString()! : value.GetRawText();
-                Keep(Identities, (key.GetString()!, long.Parse(last, CultureInfo.InvariantCulture)));
+                _identities.Add((key.GetString()!, long.Parse(last, CultureInfo.InvariantCulture)));
                 break;
             case "Indexes" when element.TryGetProperty("IndexDefinition", out var definition) && IsWritten(element):
-                Keep(Indexes, definition);
+                Keep(definition);
                 break;
             case "Indexes":
                 Skip("Indexes (automatic; they are made again when they are asked for)", 1);
@@ -205,14 +215,14 @@ internal sealed class DumpSource : IRecordSource
         _skipped[kind] = _skipped.GetValueOrDefault(kind) + count;
     }
 
-    private static void Keep<T>(List<T> kept, T one)
+    private void Keep(JsonElement index)
     {
-        if (kept.Count >= MostKept)
+        if (Indexes.Count >= MostIndexes)
         {
-            throw new BadInputException($"The dump has more than {MostKept} identities or indexes; no database has so many.");
+            throw new BadInputException($"The dump has more than {MostIndexes} indexes; no database has so many.");
         }
 
-        kept.Add(one);
+        Indexes.Add(index);
     }
 
     private ReadOnlyMemory<byte> OnOneLine(JsonElement document)

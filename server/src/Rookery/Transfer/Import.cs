@@ -8,7 +8,9 @@ namespace Rookery.Transfer;
 /// <param name="begun">Where it begins: at the start, or where another ended.</param>
 /// <param name="journalPath">Where it is noted how far it came; null where it is not.</param>
 /// <param name="progress">Told how far it is.</param>
-internal sealed class Import(ImportUpload upload, ImportJournal begun, string? journalPath, Progress progress)
+/// <param name="atPause">Takes what the source holds beside documents; no part is on its way then.</param>
+internal sealed class Import(
+    ImportUpload upload, ImportJournal begun, string? journalPath, Progress progress, Func<IRecordSource, Task> atPause)
 {
     private const int PartBytes = 4 << 20;
     private const int PartRecords = 8192;
@@ -21,6 +23,7 @@ internal sealed class Import(ImportUpload upload, ImportJournal begun, string? j
     private long _reasonsShown;
     private BadInputException? _failure;
     private bool _hasToldOfNote;
+    private bool _isPaused;
 
     /// <summary>How far it came.</summary>
     public ImportJournal Result => _journal;
@@ -34,9 +37,14 @@ internal sealed class Import(ImportUpload upload, ImportJournal begun, string? j
     /// <exception cref="BadInputException">The input cannot be read to its end.</exception>
     public async Task RunAsync(IRecordSource source, Func<long> bytesRead)
     {
-        for (long skipped = 0; skipped < _journal.Records; skipped++)
+        for (long skipped = 0; skipped < _journal.Records;)
         {
-            if (!source.TryRead(out _))
+            if (source.TryRead(out var record))
+            {
+                skipped += record.IsPause ? 0 : 1;
+                await (record.IsPause ? atPause(source) : Task.CompletedTask);
+            }
+            else
             {
                 throw new AdminException($"The input ends before record {_journal.Records}, up to which it was imported. It is not the same any more; begin anew with --restart.", ExitCode.Configuration);
             }
@@ -53,6 +61,12 @@ internal sealed class Import(ImportUpload upload, ImportJournal begun, string? j
             {
                 Note(flying, await flight, source.PlaceName);
                 progress.Report(_journal.Stored, bytesRead());
+            }
+
+            if (_isPaused)
+            {
+                _isPaused = false;
+                await atPause(source);
             }
 
             (filling, flying) = (flying, filling);
@@ -92,6 +106,12 @@ internal sealed class Import(ImportUpload upload, ImportJournal begun, string? j
             if (!TryRead(source, out var record))
             {
                 return false;
+            }
+
+            if (record.IsPause)
+            {
+                _isPaused = true;
+                return true;
             }
 
             records++;

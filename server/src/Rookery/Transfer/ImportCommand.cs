@@ -13,6 +13,7 @@ internal static class ImportCommand
     private const string Json = "json";
     private const string Rows = "csv";
     private const string Dump = "ravendbdump";
+    private const int IdentitiesAtOnce = 16;
 
     public static Command Create()
     {
@@ -47,7 +48,9 @@ internal static class ImportCommand
         using var progress = new Progress("documents", TimeProvider.System);
         var journal = Begin(order, history, out string? journalPath);
         progress.TotalBytes = order.File is "-" ? null : journal.InputBytes;
-        var import = new Import(new ImportUpload(client, order.Database, TimeProvider.System), journal, journalPath, progress);
+        var upload = new ImportUpload(client, order.Database, TimeProvider.System);
+        long identities = 0;
+        var import = new Import(upload, journal, journalPath, progress, TakeIdentitiesAsync);
         using var interruption = new Interruption(progress, () => $"{Told(import.Result)}. {HowToGoOn(order, import)}");
         var source = Open(order, input);
         try
@@ -61,7 +64,10 @@ internal static class ImportCommand
             throw;
         }
 
-        var rest = source is DumpSource dump ? await FinishAsync(client, order.Database, dump, progress) : new Rest(0, 0, 0);
+        await TakeIdentitiesAsync(source);
+        var rest = source is DumpSource dump
+            ? await FinishAsync(client, order.Database, dump, identities, progress)
+            : new Rest(0, 0, 0);
         interruption.Dispose();
         progress.Clear();
         if (!string.Equals(history, await ReadHistoryAsync(client, order.Database), StringComparison.Ordinal))
@@ -87,6 +93,25 @@ internal static class ImportCommand
         }
 
         return import.Result.Bad + rest.Refused == 0 ? ExitCode.Success : ExitCode.BadInput;
+
+        async Task TakeIdentitiesAsync(IRecordSource from)
+        {
+            var taken = (from as DumpSource)?.TakeIdentities() ?? [];
+            await SeedAsync(client, order.Database, taken);
+            identities += taken.Length;
+        }
+    }
+
+    /// <summary>Raises identities, several at once, because each waits for the disks of a majority.</summary>
+    private static Task SeedAsync(NodeClient client, string database, (string Name, long Value)[] identities)
+    {
+        var several = new ParallelOptions { MaxDegreeOfParallelism = IdentitiesAtOnce };
+        return Parallel.ForEachAsync(identities, several, async (identity, ends) =>
+        {
+            string path = $"{NodeClient.PathOf(database)}/identity/seed"
+                + $"?name={Uri.EscapeDataString(identity.Name)}&value={identity.Value}";
+            await client.GetJsonAsync(HttpMethod.Post, path, cancellation: ends);
+        });
     }
 
     /// <summary>What tells the database from another one that gets its name.</summary>
@@ -180,15 +205,11 @@ internal static class ImportCommand
         };
     }
 
-    /// <summary>What comes behind the documents of a dump: identities, indexes, and what is told of the rest.</summary>
-    private static async Task<Rest> FinishAsync(NodeClient client, string database, DumpSource dump, Progress progress)
+    /// <summary>What comes behind the documents of a dump: indexes, and what is told of the rest.</summary>
+    private static async Task<Rest> FinishAsync(
+        NodeClient client, string database, DumpSource dump, long identities, Progress progress)
     {
-        var rest = new Rest(dump.Identities.Count, 0, 0);
-        foreach (var (name, value) in dump.Identities)
-        {
-            await client.GetJsonAsync(HttpMethod.Post, $"{NodeClient.PathOf(database)}/identity/seed?name={Uri.EscapeDataString(name)}&value={value}");
-        }
-
+        var rest = new Rest(identities, 0, 0);
         foreach (var index in dump.Indexes)
         {
             using var body = NodeClient.BodyOf(json =>
@@ -242,7 +263,7 @@ internal static class ImportCommand
     });
 
     /// <summary>What a dump held beside documents, and how many indexes were refused.</summary>
-    private sealed record Rest(int Identities, int Indexes, int Refused);
+    private sealed record Rest(long Identities, int Indexes, int Refused);
 
     /// <summary>What is to be imported.</summary>
     /// <param name="Database">Where to.</param>

@@ -4,7 +4,14 @@ namespace Rookery.Transfer;
 /// <param name="Json">Its JSON, on one line; valid until the next is read.</param>
 /// <param name="Place">The number of its line, or, where there are none, its own, from 1.</param>
 /// <param name="Error">Why it is no document; null when it is for the node to judge.</param>
-internal readonly record struct ImportRecord(ReadOnlyMemory<byte> Json, long Place, string? Error = null);
+internal readonly record struct ImportRecord(ReadOnlyMemory<byte> Json, long Place, string? Error = null)
+{
+    /// <summary>No document: the source holds something else that has to be taken from it before it goes on.</summary>
+    public static ImportRecord Pause { get; } = new(default, 0);
+
+    /// <summary>Whether this is <see cref="Pause"/>.</summary>
+    public bool IsPause => Place == 0;
+}
 
 /// <summary>Documents of an input, one after the other, in an order that does not change when it is read again.</summary>
 internal interface IRecordSource

@@ -27,7 +27,7 @@ public sealed class DumpSourceTests
         }
 
         Assert.Equal(["""{"a":1,"@metadata":{"@id":"a/1"}}""", """{"@metadata":{"@id":"a/2"}}"""], documents);
-        Assert.Equal([("a|", 7), ("b|", 8)], source.Identities);
+        Assert.Equal([("a|", 7), ("b|", 8)], source.TakeIdentities());
         Assert.Equal(["Attachments", "New", "TimeSeries"], source.Skipped.Keys);
         Assert.Equal("70000", source.BuildVersion);
     }
@@ -64,10 +64,29 @@ public sealed class DumpSourceTests
         Assert.InRange(source.Skipped.Count, 2, 65);
         Assert.All(source.Skipped.Keys, static kind => Assert.InRange(kind.Length, 1, 60));
         Assert.Equal(1000, source.Skipped.Values.Sum());
+    }
 
-        string identities = string.Join(',', Enumerable.Repeat("""{"Key":"a|","Value":1}""", 100_001));
-        source = new DumpSource(new ByteSource(new MemoryStream(Encoding.UTF8.GetBytes($"{{\"Identities\":[{identities}]}}"))));
-        Assert.Throws<BadInputException>(() => source.TryRead(out _));
+    [Fact]
+    public void Any_number_of_identities_comes_through_some_at_a_time_around_the_documents()
+    {
+        var all = Enumerable.Range(1, 250_000).Select(static n => $"{{\"Key\":\"{n}|\",\"Value\":{n}}}");
+        string identities = string.Join(',', all);
+        string dump = $"{{\"Identities\":[{identities}],\"Docs\":[{{\"@metadata\":{{\"@id\":\"a\"}}}}]}}";
+        var source = new DumpSource(new ByteSource(new MemoryStream(Encoding.UTF8.GetBytes(dump))));
+        long taken = 0, documents = 0;
+        while (source.TryRead(out var record))
+        {
+            documents += record.IsPause ? 0 : 1;
+            taken += Count(source.TakeIdentities());
+        }
+
+        Assert.Equal((250_000, 1), (taken + Count(source.TakeIdentities()), documents));
+
+        static int Count((string Name, long Value)[] some)
+        {
+            Assert.InRange(some.Length, 0, 1000);
+            return some.Length;
+        }
     }
 
     internal sealed class PieceStream(byte[] bytes, int pieceBytes) : MemoryStream(bytes)
