@@ -6,7 +6,13 @@ import { send } from "../shell/request"
 import { type ImportState, importFile, readAnswer } from "./import"
 import { pathOf } from "./store"
 
-/** Reads a file of one document a line into a database. */
+const Forms =
+  "JSON documents: one a line, one behind the other, or in an array; also packed with gzip. " +
+  "@metadata.@id names a document, and replaces the one of that id that is there already."
+
+const Twice = "What is behind it may be stored already: what has an id is written again, what has none is there twice."
+
+/** Reads a file of documents into a database. */
 export function ImportPanel({ database, onStored, onClose }: { database: string; onStored: () => void; onClose: () => void }) {
   const state = useSignal<ImportState | null>(null)
   const stage = useSignal<"idle" | "running" | "stopped" | "failed" | "done">("idle")
@@ -70,10 +76,7 @@ export function ImportPanel({ database, onStored, onClose }: { database: string;
       }
     >
       <div class="stack">
-        <Field
-          label="File"
-          hint="One JSON document a line (NDJSON), also packed with gzip; its @metadata.@id names it. A document of that id that is there already is replaced."
-        >
+        <Field label="File" hint={Forms}>
           <input
             class="input"
             type="file"
@@ -104,37 +107,39 @@ export function ImportPanel({ database, onStored, onClose }: { database: string;
         )}
         {now && (
           <p role="status" class="number">
-            {count(now.stored)} documents stored{badOf(now)}, {count(now.lines)} lines read.
+            {count(now.stored)} documents stored{badOf(now)}, {count(now.lines)} {now.place}s read.
           </p>
         )}
         <ErrorSentence of={trouble.value} />
         {(stage.value === "failed" || stage.value === "stopped") && now && (
           <div class="actions">
             <Button kind="primary" onClick={() => run(now)}>
-              Go on behind line {count(now.lines)}
+              Go on behind {now.place} {count(now.lines)}
             </Button>
-            <span class="quiet">
-              Lines behind it may be stored already: those with an id are written once more, those without one would be there twice.
-            </span>
+            <span class="quiet">{Twice}</span>
           </div>
         )}
         {now && now.badLines.length > 0 && (
           <Table
-            label="Bad lines"
+            label={`Bad ${now.place}s`}
             rows={now.badLines}
             keyOf={(row) => row.line}
             columns={[
-              { title: "Line", cell: (row) => count(row.line), end: true },
+              { title: now.place === "line" ? "Line" : "Document", cell: (row) => count(row.line), end: true },
               { title: "What is wrong with it", cell: (row) => row.reason },
             ]}
           />
         )}
-        {now && now.bad > now.badLines.length && <p class="quiet">{count(now.bad - now.badLines.length)} more bad lines are not listed.</p>}
+        {now && now.bad > now.badLines.length && (
+          <p class="quiet">
+            {count(now.bad - now.badLines.length)} more bad {now.place}s are not listed.
+          </p>
+        )}
       </div>
     </Panel>
   )
 }
 
-function badOf({ bad }: ImportState): string {
-  return bad === 0 ? "" : `, ${count(bad)} bad ${bad === 1 ? "line" : "lines"} left out`
+function badOf({ bad, place }: ImportState): string {
+  return bad === 0 ? "" : `, ${count(bad)} bad ${place}${bad === 1 ? "" : "s"} left out`
 }

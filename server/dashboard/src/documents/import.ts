@@ -1,4 +1,5 @@
-/** A file of one document a line, on its way to a node in parts: so that one sees how far it is, can stop it, and can go on where it broke off. */
+/** A file of documents, on its way to a node in parts: one sees how far it is, can stop it, and can go on. */
+import { onePerLine, type Place, placeIn } from "./json-lines"
 
 export interface BadLine {
   line: number
@@ -9,7 +10,9 @@ export interface ImportState {
   /** Bytes of the file that were read, and that there are. */
   bytes: number
   totalBytes: number
-  /** Lines that a node has answered for. */
+  /** What is counted: lines, or documents where they have no line each. */
+  place: Place
+  /** Lines or documents that a node has answered for. */
   lines: number
   stored: number
   bad: number
@@ -38,13 +41,24 @@ export async function importFile(
   signal: AbortSignal,
   from?: ImportState,
 ): Promise<ImportState> {
-  let state: ImportState = from ?? { bytes: 0, totalBytes: file.size, lines: 0, stored: 0, bad: 0, badLines: [] }
+  const nothing: ImportState = {
+    bytes: 0,
+    totalBytes: file.size,
+    place: "line",
+    lines: 0,
+    stored: 0,
+    bad: 0,
+    badLines: [],
+  }
+  let state = from ?? nothing
   let size = 1 << 20
   let read = 0
-  const lines = await linesOf(file, (bytes) => {
-    read += bytes
-  })
-  for await (const part of partsOf(lines, () => size, state.lines)) {
+  const { stream, place } = await documentsOf(
+    await bytesOf(file, (bytes) => {
+      read += bytes
+    }),
+  )
+  for await (const part of partsOf(stream, () => size, state.lines)) {
     signal.throwIfAborted()
     const begun = performance.now()
     const answer = await post(new Blob(part.chunks as BlobPart[]))
@@ -59,6 +73,7 @@ export async function importFile(
     state = {
       bytes: Math.min(read, file.size),
       totalBytes: file.size,
+      place,
       lines: state.lines + part.lines,
       stored: state.stored + answer.stored,
       bad: state.bad + answer.bad,
@@ -71,7 +86,7 @@ export async function importFile(
 }
 
 /** The bytes of a file, unpacked where it is gzip. */
-async function linesOf(file: Blob, onRead: (bytes: number) => void): Promise<ReadableStream<Uint8Array>> {
+async function bytesOf(file: Blob, onRead: (bytes: number) => void): Promise<ReadableStream<Uint8Array>> {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
   const counted = file.stream().pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
@@ -86,6 +101,45 @@ async function linesOf(file: Blob, onRead: (bytes: number) => void): Promise<Rea
     : counted
 }
 
+interface Documents {
+  stream: ReadableStream<Uint8Array>
+  place: Place
+}
+
+/** What a file holds, one document a line. */
+export async function documentsOf(bytes: ReadableStream<Uint8Array>): Promise<Documents> {
+  const reader = bytes.getReader()
+  let beginning: Uint8Array = new Uint8Array()
+  let place: Place | null = null
+  let isEnd = false
+  while (place === null) {
+    const { value, done } = await reader.read()
+    isEnd = done
+    if (value) beginning = joined(beginning, value)
+    if (!isEnd && beginning.length < 64) continue
+    checkBeginning(beginning)
+    place = placeIn(withoutMark(beginning), isEnd || beginning.length > LongestLine)
+  }
+
+  const stream = new ReadableStream<Uint8Array>({
+    start: (control) => control.enqueue(withoutMark(beginning)),
+    async pull(control) {
+      const { value, done } = isEnd ? { value: undefined, done: true } : await reader.read()
+      if (value) control.enqueue(value)
+      if (done) control.close()
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+  return { stream: place === "line" ? stream : stream.pipeThrough(onePerLine()), place }
+}
+
+function joined(one: Uint8Array, other: Uint8Array): Uint8Array {
+  const both = new Uint8Array(one.length + other.length)
+  both.set(one)
+  both.set(other, one.length)
+  return both
+}
+
 interface Part {
   chunks: Uint8Array[]
   lines: number
@@ -95,18 +149,12 @@ interface Part {
 export async function* partsOf(stream: ReadableStream<Uint8Array>, size: () => number, skip = 0): AsyncGenerator<Part> {
   let held: Uint8Array[] = []
   let length = 0
-  let isFirst = true
   const reader = stream.getReader()
   try {
     for (;;) {
       const { value, done } = await reader.read()
       if (done) break
       let chunk = value
-      if (isFirst && chunk.length > 0) {
-        isFirst = false
-        chunk = checkBeginning(chunk)
-      }
-
       while (skip > 0 && chunk.length > 0) {
         const end = chunk.indexOf(Newline)
         chunk = end < 0 ? chunk.subarray(chunk.length) : chunk.subarray(end + 1)
@@ -144,19 +192,18 @@ function partOf(chunks: Uint8Array[]): Part {
   return { chunks, lines: last === Newline ? lines : lines + 1 }
 }
 
-/** Drops a byte order mark, and says of files that are something else what to do with them. */
-function checkBeginning(chunk: Uint8Array): Uint8Array {
-  const bytes = chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf ? chunk.subarray(3) : chunk
+function withoutMark(bytes: Uint8Array): Uint8Array {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
+}
+
+/** Says of files that are something else what to do with them. */
+function checkBeginning(bytes: Uint8Array) {
   const beginning = new TextDecoder().decode(bytes.subarray(0, 64)).trimStart()
-  if (beginning.startsWith('{"BuildVersion"')) {
-    throw new Error(
-      "This is a dump of RavenDB. `rookery import FILE` on the command line reads those; this page takes one document a line.",
-    )
+  if (/^\{\s*"BuildVersion"/.test(beginning)) {
+    throw new Error("This is a dump of RavenDB, which only `rookery import FILE` on the command line reads.")
   }
 
-  if (beginning.startsWith("[")) throw new Error("This is one JSON array. One document a line is wanted: jq -c '.[]' FILE makes it so.")
   if (beginning.startsWith("PK")) throw new Error("This is a ZIP archive. Unpack it, and import the file that is in it.")
-  return bytes
 }
 
 /** Reads the lines of an import's answer. */

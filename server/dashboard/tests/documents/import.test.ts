@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import { withoutEnvelope } from "../../src/documents/export"
-import { type ImportState, importFile, type PartAnswer, partsOf, readAnswer } from "../../src/documents/import"
+import type { ImportState, PartAnswer } from "../../src/documents/import"
+import { documentsOf, importFile, partsOf, readAnswer } from "../../src/documents/import"
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -22,6 +23,44 @@ async function parts(stream: ReadableStream<Uint8Array>, size: number, skip = 0)
   return found
 }
 
+/** What a file of these chunks holds, as lines. */
+async function lines(...chunks: (string | Uint8Array)[]) {
+  const { stream, place } = await documentsOf(streamOf(...chunks))
+  return { text: await new Response(stream).text(), place }
+}
+
+test("JSON of each form becomes a document a line, wherever the chunks of the file end", async () => {
+  const document = '{"a":"}]\\\"[,","b":[1,{"c":[]}],"ü":"\u2028"}'
+  const value = JSON.parse(document)
+  const forms: [string, "line" | "document", unknown[]][] = [
+    [`${document}\n${document}\n`, "line", [value, value]],
+    [`[${document},\n ${document}\r\n]`, "document", [value, value]],
+    [`${document}${document}\n${document}`, "document", [value, value, value]],
+    [`{\n  "a": 1\n}\n{\n  "b": {}\n}\n`, "document", [{ a: 1 }, { b: {} }]],
+    [`[]\n[${document}] ${document} [ ]`, "document", [value, value]],
+    [`[1, "x" ,null,${document},[2]]`, "document", [1, "x", null, value, [2]]],
+    ["", "line", []],
+    [" \n", "line", []],
+  ]
+  for (const [text, place, values] of forms) {
+    const bytes = encoder.encode(text)
+    for (let cut = 0; cut <= bytes.length; cut++) {
+      const found = await lines(bytes.slice(0, cut), bytes.slice(cut))
+      const each = found.text.split("\n").filter((line) => line.trim() !== "")
+      expect([found.place, each.map((line) => JSON.parse(line))]).toEqual([place, values])
+    }
+  }
+})
+
+test("An array that is cut off, or has something else between its documents, is an error with its place", async () => {
+  await expect(lines('[{"a":1},{"b":2}')).rejects.toThrow("ends behind document 2, before its array does")
+  await expect(lines('[{"a":1},{"b":')).rejects.toThrow("ends within document 2")
+  await expect(lines('[{"a":1},]')).rejects.toThrow("At byte 9, behind document 1, is ']' where a document must")
+  await expect(lines('{"a":1},{"b":2}')).rejects.toThrow("At byte 7, behind document 1, is ','")
+  await expect(lines('[{"a":1} {"b":2}]')).rejects.toThrow("At byte 9, behind document 1, is '{'")
+  await expect(lines("[", ...Array.from({ length: 18 }, () => `{"a":${" ".repeat(1 << 20)}`))).rejects.toThrow("16 MiB")
+})
+
 test("Parts end at line ends, wherever the chunks of the file do, and count their lines", async () => {
   const text = "aa\nbbb\n\ncccc\nd"
   for (let cut = 1; cut < text.length; cut++) {
@@ -40,13 +79,14 @@ test("An import that goes on passes over the lines that are done", async () => {
 })
 
 test("A byte order mark is dropped", async () => {
-  expect(await parts(streamOf(new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0x7d])), 10)).toEqual([["{}", 1]])
+  for (const json of ["{}", "[{}]"]) {
+    expect((await lines(new Uint8Array([0xef, 0xbb, 0xbf]), json)).text.trim()).toBe("{}")
+  }
 })
 
 test("A file that is something else is refused with what to do", async () => {
-  await expect(parts(streamOf('{"BuildVersion":62000'), 10)).rejects.toThrow("rookery import")
-  await expect(parts(streamOf(" [{},\n{}]"), 10)).rejects.toThrow("jq -c")
-  await expect(parts(streamOf("PK\u0003\u0004"), 10)).rejects.toThrow("ZIP")
+  await expect(lines('{\n  "BuildVersion": 62000')).rejects.toThrow("rookery import")
+  await expect(lines("PK\u0003\u0004")).rejects.toThrow("ZIP")
   await expect(parts(streamOf(...Array.from({ length: 18 }, () => "x".repeat(1 << 20))), 10)).rejects.toThrow("16 MiB")
 })
 
@@ -73,6 +113,13 @@ test("Bad lines have their number in the file, packed or not, in whichever part 
     expect(ended.badLines[0]?.reason).toBe("no ($, byte 1)")
     expect(seen.length).toBeGreaterThan(1)
   }
+})
+
+test("Bad documents of an array have their number in it", async () => {
+  const file = new Blob([`[{"a":1},\n"x",{"b":2}\n,"x"]`])
+  const ended = await importFile(file, refusing, () => {}, new AbortController().signal)
+  expect(ended).toMatchObject({ place: "document", lines: 4, stored: 2, bad: 2, bytes: file.size })
+  expect(ended.badLines.map(({ line }) => line)).toEqual([2, 4])
 })
 
 test("What breaks off goes on behind the last part that was answered, and nothing is counted twice", async () => {

@@ -1,0 +1,167 @@
+/**
+ * A file's JSON as one document a line, whichever of the forms it has that `rookery import` takes: a document a line,
+ * documents one behind the other over any number of lines, or arrays of them. Only the document at hand is held.
+ */
+
+/** What is counted: lines where each document has its own, documents elsewhere. */
+export type Place = "line" | "document"
+
+const LongestDocument = 16 << 20
+const [Tab, Newline, Return, Space, Quote, Comma, Open, Backslash, Close] = [9, 10, 13, 32, 34, 44, 91, 92, 93]
+const [OpenBrace, CloseBrace] = [123, 125]
+
+const isSpace = (byte: number | undefined) => byte === Space || byte === Newline || byte === Return || byte === Tab
+
+/** Finds where values end, without judging what is in them: the node does. */
+class ValueScanner {
+  #depth = 0
+  #isInText = false
+  #isEscaped = false
+  #isScalar = false
+
+  /** Goes on at `at`; the place behind the value, or -1 where it goes on behind the chunk. */
+  endIn(chunk: Uint8Array, at: number): number {
+    for (; at < chunk.length; at++) {
+      const byte = chunk[at]
+      if (this.#isInText) {
+        if (this.#isEscaped) this.#isEscaped = false
+        else if (byte === Backslash) this.#isEscaped = true
+        else if (byte === Quote) {
+          this.#isInText = false
+          if (this.#depth === 0) return this.#ended(at + 1)
+        }
+      } else if (this.#isScalar) {
+        if (isSpace(byte) || byte === Comma || byte === Close || byte === CloseBrace) return this.#ended(at)
+      } else if (byte === Quote) this.#isInText = true
+      else if (byte === OpenBrace || byte === Open) this.#depth++
+      else if (byte === CloseBrace || byte === Close) {
+        if (--this.#depth <= 0) return this.#ended(at + 1)
+      } else if (this.#depth === 0) this.#isScalar = true
+    }
+
+    return -1
+  }
+
+  /** Whether the input may end here. */
+  get mayEnd(): boolean {
+    return this.#isScalar
+  }
+
+  #ended(at: number): number {
+    this.#depth = 0
+    this.#isScalar = false
+    return at
+  }
+}
+
+/**
+ * What a file holds by its beginning: lines, or JSON over several of them. Null where more of it is needed. As
+ * `rookery import` judges: it begins with an array, or its first value does not have a line for itself.
+ */
+export function placeIn(beginning: Uint8Array, isEnd: boolean): Place | null {
+  let at = 0
+  while (isSpace(beginning[at])) at++
+  if (at === beginning.length) return isEnd ? "line" : null
+  if (beginning[at] !== OpenBrace) return beginning[at] === Open ? "document" : "line"
+  const end = new ValueScanner().endIn(beginning, at)
+  const newline = beginning.subarray(at, end < 0 ? beginning.length : end).includes(Newline)
+  if (newline) return "document"
+  if (end < 0) return isEnd ? "line" : null
+  let behind = end
+  while (beginning[behind] === Space || beginning[behind] === Tab || beginning[behind] === Return) behind++
+  return behind < beginning.length ? (beginning[behind] === Newline ? "line" : "document") : isEnd ? "line" : null
+}
+
+/** Makes one line of each document, which it ends with a newline. */
+export function onePerLine(): TransformStream<Uint8Array, Uint8Array> {
+  const scanner = new ValueScanner()
+  let held: Uint8Array[] = []
+  let length = 0
+  let documents = 0
+  let position = 0
+  let isInValue = false
+  let isInArray = false
+  let isBehindValue = false
+  let isBehindComma = false
+
+  /** Takes a piece of the document at hand. Within texts JSON has no newline. */
+  const keep = (piece: Uint8Array) => {
+    held.push(piece.map((byte) => (byte === Newline || byte === Return ? Space : byte)))
+    length += piece.length
+    if (length > LongestDocument) {
+      const size = "is larger than 16 MiB, or has no end. A document has at most 8 MiB."
+      throw new Error(`Document ${documents + 1} of the file ${size}`)
+    }
+  }
+
+  const wrong = (byte: number, wanted: string) =>
+    new Error(`At byte ${position}, behind document ${documents}, is '${String.fromCharCode(byte)}' where ${wanted}.`)
+
+  /** What stands between two documents: true where another one begins. */
+  const begins = (byte: number): boolean => {
+    if (isSpace(byte)) return false
+    const isComma = byte === Comma && !(isInArray && isBehindValue)
+    if (isComma || (byte === Close && isBehindComma)) {
+      throw wrong(byte, "a document must")
+    }
+
+    isBehindComma = byte === Comma
+    if (!isInArray) {
+      if (byte !== Open) return true
+      isInArray = true
+      isBehindValue = false
+      return false
+    }
+
+    if (byte === Close) {
+      isInArray = false
+      return false
+    }
+
+    if (!isBehindValue) return true
+    if (byte !== Comma) {
+      throw wrong(byte, "',' or ']' must")
+    }
+
+    isBehindValue = false
+    return false
+  }
+
+  return new TransformStream({
+    transform(chunk, controller) {
+      for (let at = 0; at < chunk.length; ) {
+        if (!isInValue) {
+          isInValue = begins(chunk[at] as number)
+          if (!isInValue) {
+            at++
+            position++
+            continue
+          }
+        }
+
+        const end = scanner.endIn(chunk, at)
+        keep(chunk.subarray(at, end < 0 ? chunk.length : end))
+        position += (end < 0 ? chunk.length : end) - at
+        if (end < 0) return
+        at = end
+        documents++
+        isInValue = false
+        isBehindValue = true
+        for (const piece of held) controller.enqueue(piece)
+        controller.enqueue(new Uint8Array([Newline]))
+        held = []
+        length = 0
+      }
+    },
+    flush(controller) {
+      if (isInValue && !scanner.mayEnd) {
+        throw new Error(`The file ends within document ${documents + 1}: it is cut off.`)
+      }
+
+      for (const piece of held) controller.enqueue(piece)
+      if (isInArray) {
+        throw new Error(`The file ends behind document ${documents}, before its array does: it is cut off.`)
+      }
+    },
+  })
+}
