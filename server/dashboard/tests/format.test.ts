@@ -24,6 +24,14 @@ test("A count is grouped by thousands, and has a decimal below ten only", () => 
 })
 
 test("Bytes, clocks and sums are said as the command line says them", () => {
+  expect([1023, 1023.6 * 1024, 99.96 * 1024, -0.4, -(2 ** 30), 2 ** 50].map(bytes)).toEqual([
+    "1023 B",
+    "1.0 MiB",
+    "100 KiB",
+    "0 B",
+    "−1.0 GiB",
+    "1.0 PiB",
+  ])
   expect([136 << 20, 13707 * 2 ** 20, 1024, 99.94 * 1024, 1536 * 2 ** 20].map(bytes)).toEqual([
     "136 MiB",
     "13.4 GiB",

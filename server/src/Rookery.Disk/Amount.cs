@@ -9,13 +9,22 @@ public static class Amount
     public static string Bytes(double bytes)
     {
         int unit = 0;
-        for (; Math.Abs(bytes) >= 1024 && unit < Units.Length - 1; unit++)
+
+        // What would be rounded to 1,024 of a unit is one of the next.
+        for (; Math.Abs(bytes) >= 1023.5 && unit < Units.Length - 1; unit++)
         {
             bytes /= 1024;
         }
 
-        return unit == 0 ? $"{bytes:0} B" : Math.Abs(bytes) >= 100 ? $"{bytes:0} {Units[unit]}" : $"{bytes:0.0} {Units[unit]}";
+        string number = unit == 0 || Math.Abs(bytes) >= 99.95 ? $"{Math.Abs(bytes):0}" : $"{Math.Abs(bytes):0.0}";
+        return $"{(bytes < 0 && number is not "0" ? "−" : string.Empty)}{number} {Units[unit]}";
     }
+
+    /// <summary>Bytes and the limit that they pass, to the byte where both would be said alike.</summary>
+    public static (string Bytes, string Limit) BytesOver(long bytes, long limit) =>
+        Bytes(bytes) is var said && Bytes(limit) is var most && !string.Equals(said, most, StringComparison.Ordinal)
+            ? (said, most)
+            : ($"{Number(bytes)} B", $"{Number(limit)} B");
 
     /// <summary>"12", "3,400", "0.5".</summary>
     public static string Number(double number) => number is > -10 and < 10 && number != Math.Floor(number) ? $"{number:0.0}" : $"{number:#,0}";

@@ -3,15 +3,17 @@ const Unknown = "unknown"
 
 export function bytes(value: number | null | undefined): string {
   if (value == null) return Unknown
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"]
+  const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
   let unit = 0
   let scaled = Math.abs(value)
-  while (scaled >= 1024 && unit < units.length - 1) {
+  // What would be rounded to 1,024 of a unit is one of the next.
+  while (scaled >= 1023.5 && unit < units.length - 1) {
     scaled /= 1024
     unit++
   }
 
-  return `${value < 0 ? "−" : ""}${unit > 0 && scaled < 100 ? scaled.toFixed(1) : Math.round(scaled)} ${units[unit]}`
+  const said = unit > 0 && scaled < 99.95 ? scaled.toFixed(1) : `${Math.round(scaled)}`
+  return `${value < 0 && said !== "0" ? "−" : ""}${said} ${units[unit]}`
 }
 
 /** How much more a card takes: what is below its reserve is no room. */

@@ -1,3 +1,4 @@
+using Rookery.Disk;
 using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Apply;
@@ -44,7 +45,8 @@ internal sealed class PatchBudget
         {
             return new Rejection(
                 RejectionKind.TooLarge,
-                $"The patches of this request rewrite more than {StoredBytesPerCommand} bytes of documents, or copy more than {CopiedBytesPerCommand} on the way. Send several requests.");
+                $"The patches of this request rewrite more than {Amount.Bytes(StoredBytesPerCommand)} of documents, "
+                    + $"or copy more than {Amount.Bytes(CopiedBytesPerCommand)} on the way. Send several requests.");
         }
 
         return _storedOfFrame > StoredBytesPerFrame || _copiedOfFrame > CopiedBytesPerFrame

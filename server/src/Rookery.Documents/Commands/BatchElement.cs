@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Disk;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
 using Rookery.Documents.Patching;
@@ -145,7 +146,12 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     {
         int most = DocumentLimits.BatchCommands(maxBatchBytes);
         return (writer.Length <= maxBatchBytes
-                || Refuse(InputErrorCode.BatchTooLarge, scanner, start, $"The batch takes more than {maxBatchBytes} bytes", "Send several batches, or use bulk insert"))
+                || Refuse(
+                    InputErrorCode.BatchTooLarge,
+                    scanner,
+                    start,
+                    $"The batch takes more than {Amount.Bytes(maxBatchBytes)}",
+                    "Send several batches, or use bulk insert"))
             && (writer.Count <= most
                 || Refuse(InputErrorCode.BatchTooLarge, scanner, start, $"The batch holds more than {most} commands", "Send several batches, or use bulk insert"));
     }

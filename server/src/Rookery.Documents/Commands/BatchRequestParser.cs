@@ -1,5 +1,6 @@
 using System.Text;
 using System.Text.Unicode;
+using Rookery.Disk;
 using Rookery.Documents.Ids;
 using Rookery.Documents.Json;
 using Rookery.Documents.Patching;
@@ -175,8 +176,15 @@ public static class BatchRequestParser
         return isValid;
     }
 
-    private static InputError TooLarge(int bytes, int maxBytes) => new(
-        InputErrorCode.BatchTooLarge, $"The batch takes {bytes} bytes, and at most {maxBytes} are allowed", new InputPlace(maxBytes), "Send several batches, or use bulk insert");
+    private static InputError TooLarge(int bytes, int maxBytes)
+    {
+        var (has, most) = Amount.BytesOver(bytes, maxBytes);
+        return new InputError(
+            InputErrorCode.BatchTooLarge,
+            $"The batch takes {has}, and at most {most} are allowed",
+            new InputPlace(maxBytes),
+            "Send several batches, or use bulk insert");
+    }
 }
 
 /// <summary>A batch ready to be proposed.</summary>

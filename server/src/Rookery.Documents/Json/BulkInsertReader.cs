@@ -1,4 +1,5 @@
 using System.Text.Unicode;
+using Rookery.Disk;
 
 namespace Rookery.Documents.Json;
 
@@ -215,7 +216,10 @@ public sealed class BulkInsertReader : IDisposable
         if (collected.Length + taken > MaxElementBytes)
         {
             Fail(new InputError(
-                InputErrorCode.DocumentTooLarge, $"The document is larger than {DocumentLimits.MaxDocumentBytes} bytes", new InputPlace(0), "Split it into several documents"));
+                InputErrorCode.DocumentTooLarge,
+                $"The document is larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
+                new InputPlace(0),
+                "Split it into several documents"));
             return true;
         }
 

@@ -1,4 +1,5 @@
 using System.Text;
+using Rookery.Disk;
 using Decoding = System.Buffers.OperationStatus;
 
 namespace Rookery.Documents.Json;
@@ -45,7 +46,10 @@ internal static class InputErrors
         InputErrorCode.InvalidUtf8 => ("The bytes are not valid UTF-8", "Encode the text as UTF-8"),
         InputErrorCode.DuplicateKey => ($"An object names the key {Key(json, offset)} twice", "Give each key of an object once"),
         InputErrorCode.TooDeep => ($"Objects and arrays are nested deeper than {DocumentLimits.MaxDepth} levels", "Flatten the document"),
-        InputErrorCode.DocumentTooLarge => ($"The document is larger than {DocumentLimits.MaxDocumentBytes} bytes", "Split it into several documents"),
+        InputErrorCode.DocumentTooLarge =>
+        (
+            $"The document is larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
+            "Split it into several documents"),
         InputErrorCode.NotAnObject => ("A document must be a JSON object", "Send {…}"),
         _ => (code.ToString(), "Correct the request"),
     };

@@ -1,3 +1,5 @@
+using Rookery.Disk;
+
 namespace Rookery.Documents.Json;
 
 /// <summary>
@@ -46,7 +48,10 @@ public sealed class NdjsonReader : IDisposable
             {
                 isTooLong = false;
                 error = Place(new InputError(
-                    InputErrorCode.DocumentTooLarge, $"The document is larger than {DocumentLimits.MaxDocumentBytes} bytes", new InputPlace(0), "Split it into several documents"));
+                    InputErrorCode.DocumentTooLarge,
+                    $"The document is larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
+                    new InputPlace(0),
+                    "Split it into several documents"));
                 return StreamRead.Error;
             }
 

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Rookery.Disk;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Json;
 using Rookery.Documents.Scripting;
@@ -206,7 +207,7 @@ public sealed class PatchEvaluator : IDisposable
     {
         if (content.Length + json.Length > DocumentLimits.MaxDocumentBytes)
         {
-            Failure = $"the patched document would be larger than {DocumentLimits.MaxDocumentBytes} bytes";
+            Failure = $"the patched document would be larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}";
         }
         else if (StoredJson.Depth(json, 0) > DocumentLimits.MaxDepth)
         {

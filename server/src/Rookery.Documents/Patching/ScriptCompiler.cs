@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using Rookery.Disk;
 using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Patching;
@@ -294,7 +295,11 @@ internal ref struct ScriptCompiler
     {
         if (output.Length + path.Length + value.Length > DocumentLimits.MaxDocumentBytes)
         {
-            return Fail(InputErrorCode.InvalidPatch, position, $"The patch script and its values take more than {DocumentLimits.MaxDocumentBytes} bytes", "Send fewer lines");
+            return Fail(
+                InputErrorCode.InvalidPatch,
+                position,
+                $"The patch script and its values take more than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
+                "Send fewer lines");
         }
 
         output.Append((byte)operation);

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using System.Text;
+using Rookery.Disk;
 using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Scripting;
@@ -126,7 +127,13 @@ internal sealed class ProgramBuilder
         output.Release();
         return program.Length <= ScriptProgram.MostBytes
             ? program
-            : throw new ScriptException(ScriptFault.TooLarge, $"The script takes {program.Length} bytes when compiled, and at most {ScriptProgram.MostBytes} are allowed", 0);
+            : throw new ScriptException(ScriptFault.TooLarge, TooLarge(program.Length), 0);
+    }
+
+    private static string TooLarge(int bytes)
+    {
+        var (has, most) = Amount.BytesOver(bytes, ScriptProgram.MostBytes);
+        return $"The script takes {has} when compiled, and at most {most} are allowed";
     }
 
     private void AddTarget(JumpTarget target)

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Runtime.CompilerServices;
+using Rookery.Disk;
 using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Scripting;
@@ -248,7 +249,7 @@ internal sealed partial class ScriptHeap
         long needed = MemoryBytes + more;
         if (needed > memoryLimit)
         {
-            throw new ScriptFailure($"the script needs more than {memoryLimit} bytes of memory");
+            throw new ScriptFailure($"the script needs more than {Amount.Bytes(memoryLimit)} of memory");
         }
 
         if (MemorySource is not null && needed > FreeBytes + takenBytes)

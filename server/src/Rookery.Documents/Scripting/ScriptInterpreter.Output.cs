@@ -1,3 +1,4 @@
+using Rookery.Disk;
 using Rookery.Documents.Json;
 
 namespace Rookery.Documents.Scripting;
@@ -177,7 +178,7 @@ public sealed partial class ScriptInterpreter
     {
         if ((long)output.Length + more > limits.OutputBytes)
         {
-            throw new ScriptFailure($"the result would be larger than {limits.OutputBytes} bytes");
+            throw new ScriptFailure($"the result would be larger than {Amount.Bytes(limits.OutputBytes)}");
         }
 
         if (MemorySource is not null)

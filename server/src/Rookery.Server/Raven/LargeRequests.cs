@@ -62,7 +62,10 @@ internal sealed class LargeRequests(MemoryBudget budget, TimeProvider time)
         return new RefusedException(
             StatusCodes.Status429TooManyRequests,
             RavenType.RavenException,
-            $"This request needs {bytes} bytes of memory, and other large requests hold {_admission.Bytes} bytes of the {_admission.LimitBytes} that a node with --memory {budget.TotalBytes >> 20}M has for them. Nothing of it was done; try again in a second, send less at once, or give the node more memory.");
+            $"This request needs {Amount.Bytes(bytes)} of memory, and other large requests hold "
+                + $"{Amount.Bytes(_admission.Bytes)} of the {Amount.Bytes(_admission.LimitBytes)} "
+                + $"that a node with --memory {budget.TotalBytes >> 20}M has for them. "
+                + "Nothing of it was done; try again in a second, send less at once, or give the node more memory.");
     }
 
     /// <summary>

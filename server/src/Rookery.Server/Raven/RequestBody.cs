@@ -181,8 +181,11 @@ internal readonly struct RequestBody : IDisposable
         RavenType.BadRequest,
         use switch
         {
-            BodyUse.Document => $"The document is larger than {maxBytes} bytes, which is the limit, and was not stored. Split it into several documents.",
-            BodyUse.Write => $"The body of {http.Request.Method} {http.Request.Path} exceeds {maxBytes} bytes; nothing of it was stored. Send less at once, or use bulk insert.",
-            _ => $"The body of {http.Request.Method} {http.Request.Path} exceeds {maxBytes} bytes; nothing was done. Send less at once.",
+            BodyUse.Document => $"The document is larger than {Amount.Bytes(maxBytes)}, which is the limit, "
+                + "and was not stored. Split it into several documents.",
+            BodyUse.Write => $"The body of {http.Request.Method} {http.Request.Path} exceeds {Amount.Bytes(maxBytes)}; "
+                + "nothing of it was stored. Send less at once, or use bulk insert.",
+            _ => $"The body of {http.Request.Method} {http.Request.Path} exceeds {Amount.Bytes(maxBytes)}; "
+                + "nothing was done. Send less at once.",
         });
 }

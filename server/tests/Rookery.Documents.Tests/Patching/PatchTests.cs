@@ -57,7 +57,7 @@ public class PatchTests
         string body = $$"""{"Patch":{"Script":"{{script}}","Values":{"v":"{{new string('x', 100_000)}}"} } }"""; // 10^10 bytes as a program
         Assert.False(BatchRequestParser.TryParsePatch(Bytes(body), "a"u8, default, false, 1, default, out _, out InputError error));
         Assert.Equal(InputErrorCode.InvalidPatch, error.Code);
-        Assert.Contains("8388608", error.What, StringComparison.Ordinal);
+        Assert.Contains("8.0 MiB", error.What, StringComparison.Ordinal);
     }
 
     [Fact]

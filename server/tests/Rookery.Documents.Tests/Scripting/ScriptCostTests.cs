@@ -100,7 +100,8 @@ public class ScriptCostTests
     public void Escapes_count_as_what_they_take_in_the_result()
     {
         var limits = new ScriptLimits { OutputBytes = 100_000 };
-        Assert.Contains("larger than 100000 bytes", Run("this.t = '\\x01'.repeat(50000)", "{}", limits, out _, out _), StringComparison.Ordinal);
+        string failure = Run("this.t = '\\x01'.repeat(50000)", "{}", limits, out _, out _);
+        Assert.Contains("larger than 97.7 KiB", failure, StringComparison.Ordinal);
         Assert.EndsWith("\\u0001\"}", Run("this.t = '\\x01'.repeat(16000)", "{}", limits, out _, out _), StringComparison.Ordinal);
     }
 

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Globalization;
 using System.Text;
+using Rookery.Disk;
 using Rookery.Documents.Scripting;
 using Rookery.Indexing.Definitions;
 using Rookery.Indexing.Reducing;
@@ -60,7 +61,7 @@ public sealed class HostileDefinitionTests
     [InlineData("string.Format(o.t)")]
     [InlineData("o.t.Equals(\"a\", StringComparison.OrdinalIgnoreCase)")]
     public void Strings_of_the_runtime_count_as_memory_of_a_document(string expression) => Assert.Contains(
-        "needs more than 262144 bytes of memory",
+        "needs more than 256 KiB of memory",
         DefinitionExample.Map(
             $"from o in docs.Users select new {{ v = {expression} }}",
             $$$"""{"t":"{{{new string('x', 100_000)}}}","@metadata":{"@collection":"Users"}}""",
@@ -169,7 +170,8 @@ public sealed class HostileDefinitionTests
         Assert.NotNull(map.Plain);
         string large = new('x', 2 << 20);
         string document = $$$"""{"t":"{{{large}}}","o":{"t":"{{{large}}}"},"@metadata":{"@collection":"Users"}}""";
-        Assert.Equal("The map failed: the result would be larger than 8388608 bytes.", DefinitionExample.MapAll(map, document));
+        string refused = DefinitionExample.MapAll(map, document);
+        Assert.Equal("The map failed: the result would be larger than 8.0 MiB.", refused);
 
         // Where the bound is, to the byte.
         document = document.Replace(large, "a text", StringComparison.Ordinal);
@@ -177,7 +179,8 @@ public sealed class HostileDefinitionTests
         foreach (int bytes in (int[])[row.Length - 1, row.Length])
         {
             string yielded = DefinitionExample.Map([map], document, "users/1", new ScriptLimits { OutputBytes = bytes });
-            Assert.Equal(bytes == row.Length ? row : $"The map failed: the result would be larger than {bytes} bytes.", yielded);
+            string tooLarge = $"The map failed: the result would be larger than {Amount.Bytes(bytes)}.";
+            Assert.Equal(bytes == row.Length ? row : tooLarge, yielded);
         }
     }
 
@@ -188,7 +191,8 @@ public sealed class HostileDefinitionTests
         Assert.NotNull(reduce.Plain);
         using var runner = new ReduceRunner(reduce);
         byte[] row = Encoding.UTF8.GetBytes($$"""{"t":"{{new string('x', 1 << 20)}}","n":1}""");
-        Assert.Equal("The reduce failed: the result would be larger than 8388608 bytes.", Assert.Throws<ReduceException>(() => _ = runner.KeyOf(row).Length).Message);
+        var refused = Assert.Throws<ReduceException>(() => _ = runner.KeyOf(row).Length);
+        Assert.Equal("The reduce failed: the result would be larger than 8.0 MiB.", refused.Message);
 
         // Of a large one that the machine yields, the room for keys is not asked for either.
         var room = new ByteSink();

@@ -25,7 +25,7 @@ public sealed class BadInputTests(RunningServer server) : IClassFixture<RunningS
         { "metadata that is no object", """{"@metadata":7}""", 400, "@metadata" },
         { "a collection that is no text", """{"@metadata":{"@collection":7}}""", 400, "@collection" },
         { "an expiry that is no date", """{"@metadata":{"@expires":"soon"}}""", 400, "@expires" },
-        { "more than 8 MiB", $$"""{"a":"{{new string('x', 8 << 20)}}"}""", 413, "8388608" },
+        { "more than 8 MiB", $$"""{"a":"{{new string('x', 8 << 20)}}"}""", 413, "8.0 MiB" },
     };
 
     [Theory]

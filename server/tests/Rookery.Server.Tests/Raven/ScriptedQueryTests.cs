@@ -62,8 +62,8 @@ public sealed class ScriptedQueryTests(RunningServer server) : IClassFixture<Run
         string db = await server.CreateDatabaseAsync();
         await server.SendAsync("PUT", db + "/docs?id=texts/1", $$"""{"text":"{{new string('x', 900_000)}}","@metadata":{"@collection":"Texts"} }""");
         string body = Body("from Texts as t select { a: [t.text, t.text, t.text, t.text, t.text] }");
-        (await server.SendAsync("POST", db + "/queries", body)).IsRefusal(400, "larger than 4194304 bytes");
-        (await server.SendAsync("POST", db + "/streams/queries", body)).IsRefusal(400, "larger than 4194304 bytes");
+        (await server.SendAsync("POST", db + "/queries", body)).IsRefusal(400, "larger than 4.0 MiB");
+        (await server.SendAsync("POST", db + "/streams/queries", body)).IsRefusal(400, "larger than 4.0 MiB");
     }
 
     /// <summary>A script costs memory only while it runs, and none that other queries were promised.</summary>

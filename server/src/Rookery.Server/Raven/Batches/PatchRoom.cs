@@ -1,4 +1,5 @@
 using Microsoft.AspNetCore.Http;
+using Rookery.Disk;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Documents.Json;
@@ -32,10 +33,12 @@ internal static class PatchRoom
             int limit = Math.Max(context.Options.BatchBytesLimit, context.Options.DocumentBytesLimit);
             if (patchedBytes > limit)
             {
+                var (has, most) = Amount.BytesOver(patchedBytes, limit);
                 throw new RefusedException(
                     StatusCodes.Status413PayloadTooLarge,
                     RavenType.BadRequest,
-                    $"The patches of this request rewrite {patchedBytes} bytes of documents, and at most {limit} bytes are allowed at once. Nothing was stored; send several requests.");
+                    $"The patches of this request rewrite {has} of documents, and at most {most} are allowed at once. "
+                        + "Nothing was stored; send several requests.");
             }
 
             if (room is null)
