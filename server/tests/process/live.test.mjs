@@ -107,6 +107,10 @@ test("Disk work is shown by kind, followed as it happens, and the log printed", 
     return /codes 141 0/.test(terminal.shown)
   })
 
+  // Also while there is nothing to print.
+  const quiet = new Terminal('$rookery logs --follow | head -n 1; echo "codes ${PIPESTATUS[*]}"', { env })
+  await quiet.shows(/codes 141 0/)
+
   const logs = await rookery("logs")
   if ((await node.request("GET", "/admin/logs")).status === 200) {
     assert.match(logs.stdout, /\d\dZ? +information +.*Serving/)

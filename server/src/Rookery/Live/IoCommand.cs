@@ -114,6 +114,7 @@ internal static class IoCommand
             }
 
             await Task.Delay(Pause, time);
+            Output.Stream.EndIfUnread();
         }
     }
 

@@ -57,6 +57,7 @@ internal static class LogsCommand
             }
 
             await Task.Delay(Pause, time);
+            Output.Stream.EndIfUnread();
         }
     }
 

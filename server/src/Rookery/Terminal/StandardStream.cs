@@ -32,6 +32,7 @@ internal sealed partial class StandardStream : Stream
     private const int TryAgain = 11;
     private const int BrokenPipe = 32;
     private const short IsWritable = 4;
+    private const short HasNoReader = 8;
     private const int PipeBytes = 4096;
 
     private readonly int _descriptor;
@@ -142,6 +143,17 @@ internal sealed partial class StandardStream : Stream
                 default:
                     throw new OutputFailedException(error);
             }
+        }
+    }
+
+    /// <summary>Ends a command that has nothing to write for a while, and whose reader went away.</summary>
+    /// <exception cref="OutputClosedException">Nobody reads any more.</exception>
+    public void EndIfUnread()
+    {
+        var writer = new Poll { Descriptor = _descriptor };
+        if (_isOpen && PollOne(ref writer, 1, 0) > 0 && (writer.Found & HasNoReader) != 0)
+        {
+            throw new OutputClosedException();
         }
     }
 
