@@ -161,7 +161,10 @@ internal sealed class PlainScript
         }
     }
 
-    /// <summary>A member of what the function is given. Texts and arrays have a length of their own, which is no member.</summary>
+    /// <summary>
+    /// A member of what the function is given. Texts and arrays have a length and elements of their own, which are no
+    /// members.
+    /// </summary>
     private PlainValue.Member? ToMember(Expression expression)
     {
         if (PropertyOf(expression, IsParameter) is { } root)
@@ -171,7 +174,8 @@ internal sealed class PlainScript
 
         return expression switch
         {
-            MemberExpression { Name: not "length" } below when IsPlainName(below.Name) && ToMember(Resolve(below.Target)) is { IsId: false } member
+            MemberExpression { Name: not "length" } below when IsPlainName(below.Name) && !IsIndex(below.Name)
+                && ToMember(Resolve(below.Target)) is { IsId: false } member
                 => member with { Below = [.. member.Below, Encoding.UTF8.GetBytes(below.Name)] },
             InvokeExpression { Function: ScriptFunction.Property, Arguments: [var target, TextLiteral { Text: not ("Id" or "Value" or "HasValue") } name] }
                 when IsPlainName(name.Text) && ToMember(Resolve(target)) is { IsId: false } member
@@ -231,6 +235,9 @@ internal sealed class PlainScript
     private bool IsParameter(string name) => string.Equals(name, parameter, StringComparison.Ordinal);
 
     private static bool IsName(Expression expression, string name) => expression is NameExpression { Name: var other } && string.Equals(name, other, StringComparison.Ordinal);
+
+    /// <summary>Whether JavaScript takes a name for the place of an element.</summary>
+    private static bool IsIndex(string name) => name.Length > 0 && !name.AsSpan().ContainsAnyExceptInRange('0', '9');
 
     private static bool IsPlainName(string name) => !name.Any(char.IsSurrogate) && JsonText.IsPlain(Encoding.UTF8.GetBytes(name));
 

@@ -18,6 +18,7 @@ public sealed class MapTextTests
         { "map(\"users\", (u) => { return { name: u.name, age: u.age + 1 }; });", """{"name":"Ann Lee","age":42}""" },
         { "map('Users', function (u) { return { name: u.name.toLowerCase(), count: 1 }; })", """{"name":"ann lee","count":1}""" },
         { "map('Users', function users(u) { return { n: u.tags.length }; })", """{"n":3}""" },
+        { "map('Users', u => ({ a: u.tags['0'], b: u.name['0'], c: u.tags['01'] }))", """{"a":"a","b":"A"}""" },
         { "map('@all_docs', d => ({ c: getMetadata(d)['@collection'], i: id(d) }))", """{"c":"Users","i":"users/1"}""" },
         { "map('Dogs', d => ({ name: d.name }))", "" },
         { "map('Users', u => u.lines.map(l => ({ product: l.p, user: u.name })))", "{\"product\":\"x\",\"user\":\"Ann Lee\"}\n{\"product\":\"y\",\"user\":\"Ann Lee\"}\n{\"product\":\"z\",\"user\":\"Ann Lee\"}" },
