@@ -99,6 +99,7 @@ internal static class ImportCommand
             var taken = (from as DumpSource)?.TakeIdentities() ?? [];
             await SeedAsync(client, order.Database, taken);
             identities += taken.Length;
+            progress.Report(progress.Items, input.Read);
         }
     }
 
