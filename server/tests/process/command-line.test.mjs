@@ -1,7 +1,9 @@
 // What users type: documents, queries, databases and indexes, the settings of `rookery login`, and how each command ends.
 import assert from "node:assert/strict"
 import { once } from "node:events"
-import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync,
+} from "node:fs"
 import { createServer } from "node:http"
 import { join } from "node:path"
 import { test } from "node:test"
@@ -454,6 +456,25 @@ test("A change by query that is interrupted before its operation was looked at i
   const named = await patch()
   ended(named, 130, /did not take the word to stop.* operation 77 of that node: GET http:\S+\/state\?id=77 says/)
   ended(named, 130, /POST http:\S+\/databases\/birds\/operations\/kill\?id=77 stops it\.\n$/)
+})
+
+test("Of a debug package that is interrupted nothing stays, and it is said", async t => {
+  let process
+  const server = createServer((request, response) => {
+    response.write("x".repeat(5000))
+    process.kill("SIGINT")
+  }).listen(0, "127.0.0.1")
+  t.after(() => server.close().closeAllConnections())
+  await once(server, "listening")
+  const directory = temporaryDirectory(t)
+  const env = { ...environmentAt(directory), ROOKERY_URL: `http://127.0.0.1:${server.address().port}` }
+  const begun = async child => {
+    process = { kill: signal => until(() => existsSync(join(directory, "p.part"))).then(() => child.kill(signal)) }
+  }
+  const fetched = await command(["debug-package", "--to", join(directory, "p")], { env, onStart: begun })
+  assert.equal(fetched.code, 130)
+  assert.match(fetched.stderr, /^Interrupted\. The package did not come whole, and nothing of it stays: give the same/)
+  assert.deepEqual(readdirSync(directory), [])
 })
 
 test("A plan of a node that marks no index names the one that answers", async t => {

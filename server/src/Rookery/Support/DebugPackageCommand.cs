@@ -5,6 +5,7 @@ using System.Net;
 using System.Text;
 using System.Text.Json;
 using Rookery.Access;
+using Rookery.Data;
 using Rookery.Disk;
 using Rookery.Terminal;
 
@@ -56,7 +57,8 @@ internal static class DebugPackageCommand
                 throw new AdminException($"There is {path} already. Name another file with --to, which may also be that one.", ExitCode.Configuration);
             }
 
-            long bytes = await SaveAsync(await answer.Content.ReadAsStreamAsync(cancellation), path, cancellation);
+            var body = await answer.Content.ReadAsStreamAsync(cancellation);
+            long bytes = await SaveAsync(body, node.Address, path, cancellation);
             await Console.Error.WriteLineAsync($"{Amount.Bytes(bytes)}. Look into it with `rookery debug-package show {path}` before you give it to somebody: it names nodes, their addresses, databases and indexes.");
             await Console.Out.WriteLineAsync(isJson ? $"{{\"File\":\"{JsonEncodedText.Encode(path)}\",\"Bytes\":{bytes}}}" : path);
             return ExitCode.Success;
@@ -71,28 +73,48 @@ internal static class DebugPackageCommand
         }
     }
 
-    /// <summary>Writes what comes into a file for its owner's eyes. One that was cut off is never taken for a whole one.</summary>
-    private static async Task<long> SaveAsync(Stream from, string path, CancellationToken cancellation)
+    /// <summary>Writes what comes into a file for its owner's eyes. Of one that was cut off nothing stays.</summary>
+    private static async Task<long> SaveAsync(Stream from, Uri address, string path, CancellationToken cancellation)
     {
         var disk = new PosixDisk();
         string partial = path + ".part";
-        if (disk.Exists(partial))
+        Remove(disk, partial);
+        using var interruption = new Interruption(progress: null, () =>
         {
-            disk.Delete(partial);
-        }
-
-        long bytes = 0;
-        using (var file = disk.Open(partial, DiskOpen.CreateNew))
+            Remove(disk, partial);
+            return "The package did not come whole, and nothing of it stays: give the same command again.";
+        });
+        try
         {
-            byte[] buffer = new byte[BufferBytes];
-            for (int read; (read = await from.ReadAsync(buffer, cancellation)) > 0; bytes += read)
+            long bytes = 0;
+            using (var file = disk.Open(partial, DiskOpen.CreateNew))
             {
-                file.Write(buffer.AsSpan(0, read), bytes);
+                byte[] buffer = new byte[BufferBytes];
+                for (int read; (read = await ReadAsync(buffer)) > 0; bytes += read)
+                {
+                    file.Write(buffer.AsSpan(0, read), bytes);
+                }
             }
+
+            interruption.Dispose();
+            disk.Rename(partial, path);
+            return bytes;
+        }
+        finally
+        {
+            Remove(disk, partial);
         }
 
-        disk.Rename(partial, path);
-        return bytes;
+        Task<int> ReadAsync(byte[] buffer) => Silence.BoundAsync(
+            address, TimeProvider.System, ends => from.ReadAsync(buffer, ends).AsTask(), cancellation);
+    }
+
+    private static void Remove(PosixDisk disk, string path)
+    {
+        if (disk.Exists(path))
+        {
+            disk.Delete(path);
+        }
     }
 
     /// <summary>What the file is called: as the node says where that is a name as nodes give them, else by a name of ours. It is another machine's word, and might be a path, or the name of a file that a shell reads.</summary>
