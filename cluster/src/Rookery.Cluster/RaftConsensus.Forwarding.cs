@@ -7,6 +7,9 @@ namespace Rookery.Cluster;
 /// <summary>Commands of clients that came to a member which does not lead.</summary>
 public sealed partial class RaftConsensus
 {
+    // How often a write is sent: again only when who was sent it says that it is in no log.
+    private const int MostSendings = 2;
+
     // While no other node leads, a leader that is silent has as long as its office would last without a majority.
     private const int SilenceInTimeouts = PatienceInTimeouts + 1;
 
@@ -17,8 +20,7 @@ public sealed partial class RaftConsensus
     private TaskCompletionSource? _leaderAwaited;
 
     // The leader whose connection broke and that was not heard of since: what is to be forwarded waits for the next
-    // one,
-    // about an election, instead of failing at once.
+    // one, about an election, instead of failing at once.
     private NodeId _lostLeader;
 
     private static Rejection LeaderIsSilent { get; } = new(
@@ -28,22 +30,61 @@ public sealed partial class RaftConsensus
 
     private async ValueTask<CommandOutcome> ProposeElsewhereAsync(CommandBuffer command, CancellationToken cancellationToken)
     {
-        if (await LeaderAsync() is not { IsNone: false } leader)
+        CommandOutcome? sent;
+        try
+        {
+            sent = await SendToLeaderAsync(command, cancellationToken);
+        }
+        catch
         {
             command.Dispose();
-            return new CommandOutcome(Refusal ?? NoLeader);
+            throw;
         }
 
-        if (leader == Self)
+        if (sent is not { } outcome)
         {
             return await ProposeHereAsync(command, NothingToCommitHere, cancellationToken);
         }
 
-        var outcome = await ForwardAsync(leader, command, cancellationToken);
+        command.Dispose();
         if (outcome.Rejection is null)
         {
             // So that who wrote through this node finds it here even in a local read.
             await AppliedAsync(outcome.Index);
+        }
+
+        return outcome;
+    }
+
+    /// <summary>
+    /// Sends a command to who leads, and once more to the leader of a later term when the first says that it is in no
+    /// log: as one that handed its office over before it came to it.
+    /// </summary>
+    /// <returns>The outcome; null when this node leads by now.</returns>
+    private async ValueTask<CommandOutcome?> SendToLeaderAsync(
+        CommandBuffer command, CancellationToken cancellationToken)
+    {
+        var outcome = new CommandOutcome(NoLeader);
+        for (int sendings = 0; sendings < MostSendings; sendings++)
+        {
+            var (leader, term) = await LeaderAsync(laterThan: command.LeaderTerm);
+            if (leader == Self)
+            {
+                command.LeaderTerm = 0;
+                return null;
+            }
+
+            if (leader.IsNone)
+            {
+                return Refusal is { } refusal ? new CommandOutcome(refusal) : outcome;
+            }
+
+            command.LeaderTerm = term;
+            outcome = await ForwardAsync(leader, command, cancellationToken);
+            if (outcome.Rejection is not { Kind: RejectionKind.NoLeader } || cancellationToken.IsCancellationRequested)
+            {
+                break;
+            }
         }
 
         return outcome;
@@ -85,9 +126,8 @@ public sealed partial class RaftConsensus
     /// A leader that stands still, or is cut off, answers nothing of what it was sent, and its connection breaks much
     /// later.
     /// One that handed its office over answers: the next leader commits what it had, or puts something else in its
-    /// place.
-    /// So who is heard of keeps the time of one election; who is not has none left when another node leads. Under the
-    /// lock.
+    /// place; what it had not put in the log is sent to the next leader. So who was heard of a moment ago keeps the
+    /// time of one election; who was not has none left when another node leads. Under the lock.
     /// </summary>
     private void GiveUpForwards()
     {
@@ -117,10 +157,10 @@ public sealed partial class RaftConsensus
     }
 
     /// <summary>
-    /// The leader, once the network reaches it, or this node once it may propose; within two election timeouts. After
-    /// them a leader that is not reached, or nobody when none was found.
+    /// The leader of a term later than one, once the network reaches it, or this node once it may propose; within two
+    /// election timeouts. After them a leader that is not reached, or nobody when none was found.
     /// </summary>
-    private async ValueTask<NodeId> LeaderAsync()
+    private async ValueTask<(NodeId Leader, long Term)> LeaderAsync(long laterThan)
     {
         long deadline = Now + (PatienceInTimeouts * _core.ElectionTimeoutMicroseconds);
         while (Refusal is null)
@@ -128,11 +168,11 @@ public sealed partial class RaftConsensus
             Task looked;
             lock (_gate)
             {
-                var leader = Leader;
+                var leader = Term > laterThan ? Leader : NodeId.None;
                 bool isLate = Now >= deadline;
                 if (leader == Self ? IsReady : !leader.IsNone && leader != _lostLeader && (isLate || _network!.Reaches(leader)))
                 {
-                    return leader;
+                    return (leader, Term);
                 }
 
                 if (isLate)
@@ -147,7 +187,7 @@ public sealed partial class RaftConsensus
             await looked;
         }
 
-        return NodeId.None;
+        return default;
     }
 
     /// <summary>

@@ -77,13 +77,30 @@ public sealed partial class RaftConsensus
     }
 
     /// <inheritdoc/>
-    /// <remarks>As if its own client had asked: who forwarded it may have learned of a leader before that may propose, or after that was deposed. It goes no round, because terms only rise on its way.</remarks>
+    /// <remarks>
+    /// Only in the term that the command names, and never passed on: who sent it may have given it up when it heard of
+    /// the next leader, and nothing of it may take effect after that.
+    /// </remarks>
     public async ValueTask<CommandOutcome> ProposeForwardedAsync(CommandBuffer command, CancellationToken cancellationToken)
     {
         Interlocked.Increment(ref _forwarded);
         try
         {
-            return await ProposeAsync(command, NothingToCommitHere, cancellationToken);
+            bool leads;
+            lock (_gate)
+            {
+                // A program of before names no term.
+                command.LeaderTerm = command.LeaderTerm == 0 ? _core.Term : command.LeaderTerm;
+                leads = _core.Role == Role.Leader && _core.Term == command.LeaderTerm;
+            }
+
+            if (leads)
+            {
+                return await ProposeHereAsync(command, NothingToCommitHere, cancellationToken);
+            }
+
+            command.Dispose();
+            return new CommandOutcome(Refusal ?? NoLeader);
         }
         finally
         {

@@ -163,6 +163,13 @@ public sealed partial class RaftConsensus
             return 0;
         }
 
+        long term = Term;
+        RefuseForwarded(exceptIn: term);
+        if (_waiting.Count == 0)
+        {
+            return 0;
+        }
+
         LogFrame frame;
         LogTime time;
         lock (_gate)
@@ -181,15 +188,15 @@ public sealed partial class RaftConsensus
             return 0;
         }
 
-        return Place(frame);
+        return Place(frame, term);
     }
 
-    private int Place(LogFrame frame)
+    private int Place(LogFrame frame, long term)
     {
         int count = frame.Count;
         lock (_gate)
         {
-            bool isInTime = HoldsLogTime;
+            bool isInTime = HoldsLogTime && _core.Term == term;
             if (isInTime)
             {
                 Step(Input.Propose(Now, frame.Bytes), proposed: frame);
@@ -220,7 +227,11 @@ public sealed partial class RaftConsensus
         }
     }
 
-    /// <summary>A node that leads, or is about to, keeps what waits until it may propose it, unless it cannot apply. Another passes it on to who leads, within two election timeouts: it was never in a log.</summary>
+    /// <summary>
+    /// A node that leads, or is about to, keeps what waits until it may propose it, unless it cannot apply. Another
+    /// passes on what its own clients sent, within two election timeouts: it was never in a log. Who forwarded
+    /// something is told so, and sends it to the next leader himself if he still waits for it.
+    /// </summary>
     private void PassOnUnlessInOffice()
     {
         lock (_gate)
@@ -236,6 +247,8 @@ public sealed partial class RaftConsensus
             RefuseAllWaiting(Refusal ?? NoLeader);
             return;
         }
+
+        RefuseForwarded(exceptIn: 0);
 
         while (_waiting.TryDequeue(out var proposal))
         {
@@ -266,6 +279,22 @@ public sealed partial class RaftConsensus
 
         Interlocked.Decrement(ref _queued);
         proposal.Complete(outcome, _options.AnswersInline);
+    }
+
+    private void RefuseForwarded(long exceptIn)
+    {
+        for (int left = _waiting.Count; left > 0; left--)
+        {
+            var proposal = _waiting.Dequeue();
+            if (proposal.LeaderTerm == 0 || proposal.LeaderTerm == exceptIn)
+            {
+                _waiting.Enqueue(proposal);
+            }
+            else
+            {
+                Refuse(proposal, NoLeader);
+            }
+        }
     }
 
     private void RefuseAllWaiting(Rejection rejection)

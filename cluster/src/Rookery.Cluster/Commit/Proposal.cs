@@ -34,6 +34,11 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
     /// <summary>Whether its caller asked for a receipt.</summary>
     public bool WantsReceipt { get; private set; }
 
+    /// <summary>
+    /// The term of the leader that a member sent it to: no other may propose it. 0 for one of a client here.
+    /// </summary>
+    public long LeaderTerm { get; private set; }
+
     /// <summary>Etags it uses.</summary>
     public int OperationCount { get; private set; }
 
@@ -55,6 +60,7 @@ internal sealed class Proposal : IValueTaskSource<CommandOutcome>, IThreadPoolWo
         proposal._previous = previous;
         proposal.Bytes = command.Length;
         proposal.WantsReceipt = command.WantsReceipt;
+        proposal.LeaderTerm = command.LeaderTerm;
         proposal.OperationCount = operationCount;
         return proposal;
     }

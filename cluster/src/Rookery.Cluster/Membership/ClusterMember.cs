@@ -234,7 +234,8 @@ public sealed class ClusterMember : IAsyncDisposable
             await Task.Delay(HandOverInterval, _time);
         }
 
-        // Members hear of the next leader with its first heartbeat; until then they forward to this one, which passes it on and must not go before the answer is back.
+        // Members hear of the next leader with its first heartbeat. Until then they forward to this one, which must not
+        // go before it has told them to ask the next.
         for (int quiet = 0, waited = 0; quiet < QuietRounds && waited < HandOverAttempts; waited++)
         {
             await Task.Delay(HandOverInterval, _time);

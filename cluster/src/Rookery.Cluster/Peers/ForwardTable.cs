@@ -6,7 +6,7 @@ using Rookery.Documents.Commands;
 namespace Rookery.Cluster.Peers;
 
 /// <summary>The commands that were forwarded over one connection and are not answered yet, by their numbers. Thread-safe.</summary>
-internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time) : IPacketHandler
+internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool knowsTerms) : IPacketHandler
 {
     private readonly Lock gate = new();
     private readonly Dictionary<long, PendingForward> pending = [];
@@ -20,31 +20,26 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time) : IPa
     /// <inheritdoc cref="IPeerNetwork.ForwardAsync"/>
     public async ValueTask<CommandOutcome> ForwardAsync(CommandBuffer command, CancellationToken cancellationToken)
     {
-        PendingForward forward;
-        using (command)
+        if (command.Length > PeerProtocol.MaxBulkPacketBytes - PeerProtocol.PacketHeadBytes - ForwardBody.HeadBytes)
         {
-            if (command.Length > PeerProtocol.MaxBulkPacketBytes - PeerProtocol.PacketHeadBytes - sizeof(long))
-            {
-                return PeerRefusals.TooLarge;
-            }
-
-            long charge = ForwardedProposals.ChargeOf(command.Length);
-            try
-            {
-                if (!await room.EnterAsync(charge, cancellationToken))
-                {
-                    return PeerRefusals.Overloaded;
-                }
-            }
-            catch (OperationCanceledException)
-            {
-                return PeerRefusals.GivenUp;
-            }
-
-            forward = new PendingForward(room, charge);
-            Send(forward, command);
+            return PeerRefusals.TooLarge;
         }
 
+        long charge = ForwardedProposals.ChargeOf(command.Length);
+        try
+        {
+            if (!await room.EnterAsync(charge, cancellationToken))
+            {
+                return PeerRefusals.Overloaded;
+            }
+        }
+        catch (OperationCanceledException)
+        {
+            return PeerRefusals.GivenUp;
+        }
+
+        var forward = new PendingForward(room, charge);
+        Send(forward, command);
         return await forward.WaitAsync(cancellationToken);
     }
 
@@ -90,11 +85,15 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time) : IPa
         {
             forward.Complete(PeerRefusals.NeverSent);
         }
-        else if (!queue.Put(new ForwardBody(number, command.Written, command.WantsReceipt), charge: 0, mark: number))
+        else if (!Put(number, command))
         {
             Remove(number)?.Complete(PeerRefusals.NeverSent);
         }
     }
+
+    private bool Put(long number, CommandBuffer command) => knowsTerms
+        ? queue.Put(new ForwardBody(number, command), charge: 0, mark: number)
+        : queue.Put(new OldForwardBody(number, command), charge: 0, mark: number);
 
     private long Add(PendingForward forward)
     {

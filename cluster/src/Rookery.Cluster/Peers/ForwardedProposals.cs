@@ -22,18 +22,19 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
     public static long ChargeOf(int commandBytes) => commandBytes + OverheadBytes;
 
     /// <summary>Proposes a command.</summary>
+    /// <param name="kind">What packet it came in.</param>
     /// <param name="body">The packet's.</param>
-    /// <param name="wantsReceipt">Whether its outcome shall bring a receipt.</param>
     /// <exception cref="PeerProtocolException">There are too many, or it is none.</exception>
-    public void Propose(ReadOnlySpan<byte> body, bool wantsReceipt)
+    public void Propose(PacketKind kind, ReadOnlySpan<byte> body)
     {
-        if (body.Length <= sizeof(long))
+        int head = kind == PacketKind.ForwardInTerm ? ForwardBody.HeadBytes : sizeof(long);
+        if (body.Length <= head)
         {
             throw new PeerProtocolException("A forwarded command is empty.");
         }
 
         long number = BinaryPrimitives.ReadInt64LittleEndian(body);
-        var bytes = body[sizeof(long)..];
+        var bytes = body[head..];
         long charge = ChargeOf(bytes.Length);
         if (Interlocked.Add(ref bytesInFlight, charge) is var all && all > MostBytesInFlight && all > charge)
         {
@@ -42,7 +43,16 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
 
         var command = CommandBuffer.Rent(bytes.Length);
         command.Write(bytes);
-        command.WantsReceipt = wantsReceipt;
+        if (kind == PacketKind.ForwardInTerm)
+        {
+            command.LeaderTerm = BinaryPrimitives.ReadInt64LittleEndian(body[sizeof(long)..]);
+            command.WantsReceipt = body[head - 1] != 0;
+        }
+        else
+        {
+            command.WantsReceipt = kind == PacketKind.ForwardForReceipt;
+        }
+
         _ = AnswerAsync(number, command, charge);
     }
 

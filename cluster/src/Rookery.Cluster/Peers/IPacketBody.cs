@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Text;
 using Rookery.Documents;
+using Rookery.Documents.Commands;
 using Rookery.Journal;
 using Rookery.Raft;
 
@@ -98,16 +99,35 @@ internal readonly ref struct MessageBody(Message message, ReadOnlySpan<JournalFr
     public void Write(Span<byte> destination) => MessageCodec.Write(destination, message, frames);
 }
 
-internal readonly struct ForwardBody(long number, ReadOnlyMemory<byte> command, bool wantsReceipt) : IPacketBody
+internal readonly struct ForwardBody(long number, CommandBuffer command) : IPacketBody
 {
-    public PacketKind Kind => wantsReceipt ? PacketKind.ForwardForReceipt : PacketKind.Forward;
+    /// <summary>Bytes before the command.</summary>
+    public const int HeadBytes = sizeof(long) + sizeof(long) + sizeof(bool);
+
+    public PacketKind Kind => PacketKind.ForwardInTerm;
+
+    public long SizeInBytes => HeadBytes + command.Length;
+
+    public void Write(Span<byte> destination)
+    {
+        BinaryPrimitives.WriteInt64LittleEndian(destination, number);
+        BinaryPrimitives.WriteInt64LittleEndian(destination[sizeof(long)..], command.LeaderTerm);
+        destination[HeadBytes - 1] = command.WantsReceipt ? (byte)1 : (byte)0;
+        command.Written.Span.CopyTo(destination[HeadBytes..]);
+    }
+}
+
+/// <summary>A command to be proposed by a program of before, which knows of no terms.</summary>
+internal readonly struct OldForwardBody(long number, CommandBuffer command) : IPacketBody
+{
+    public PacketKind Kind => command.WantsReceipt ? PacketKind.ForwardForReceipt : PacketKind.Forward;
 
     public long SizeInBytes => sizeof(long) + command.Length;
 
     public void Write(Span<byte> destination)
     {
         BinaryPrimitives.WriteInt64LittleEndian(destination, number);
-        command.Span.CopyTo(destination[sizeof(long)..]);
+        command.Written.Span.CopyTo(destination[sizeof(long)..]);
     }
 }
 

@@ -19,8 +19,10 @@ public interface IPeerNetwork
     void Send(in Message message, ReadOnlySpan<JournalFrame> frames);
 
     /// <summary>
-    /// Carries a command to <paramref name="leader"/>, to be proposed there. Ownership of the command passes. Refusals are values: when the connection broke after the command
-    /// was sent, <see cref="RejectionKind.OutcomeUnknown"/>; when it was never sent, <see cref="RejectionKind.NoLeader"/>.
+    /// Carries a command to <paramref name="leader"/>, to be proposed there in the term that the command names. The
+    /// command stays the caller's, who keeps it until this has ended. Refusals are values: when the connection broke
+    /// after the command was sent, <see cref="RejectionKind.OutcomeUnknown"/>; when it was never sent,
+    /// <see cref="RejectionKind.NoLeader"/>.
     /// </summary>
     ValueTask<CommandOutcome> ForwardAsync(NodeId leader, CommandBuffer command, CancellationToken cancellationToken);
 
@@ -63,6 +65,9 @@ public interface IPeerReceiver
     /// <summary>The connection to a member broke: what was on the way may be lost.</summary>
     void Unreachable(NodeId node);
 
-    /// <summary>Another member forwards a command of one of its clients.</summary>
+    /// <summary>
+    /// Another member forwards a command of one of its clients. Ownership of the command passes.
+    /// <see cref="RejectionKind.NoLeader"/> says that it came into no log and will come into none.
+    /// </summary>
     ValueTask<CommandOutcome> ProposeForwardedAsync(CommandBuffer command, CancellationToken cancellationToken);
 }

@@ -20,8 +20,8 @@ internal sealed class IncomingLink(LinkContext context, PeerConnection connectio
                 context.Receiver.Received(message, CollectionsMarshal.AsSpan(frames));
                 frames.Clear();
                 break;
-            case PacketKind.Forward or PacketKind.ForwardForReceipt:
-                forwarded.Propose(body.Span, kind == PacketKind.ForwardForReceipt);
+            case PacketKind.ForwardInTerm or PacketKind.Forward or PacketKind.ForwardForReceipt:
+                forwarded.Propose(kind, body.Span);
                 break;
             case PacketKind.Places:
                 connection.Places = PeerPlaces.Read(body.Span, connection.From);

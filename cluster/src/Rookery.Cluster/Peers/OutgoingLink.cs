@@ -103,7 +103,6 @@ internal sealed class OutgoingLink : IAsyncDisposable
             return carried.Forwards.ForwardAsync(command, cancellationToken);
         }
 
-        command.Dispose();
         return new ValueTask<CommandOutcome>(PeerRefusals.NeverSent);
     }
 
@@ -219,7 +218,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
     private async Task CarryAsync(PeerConnection connection, string address)
     {
         using var stop = stopping.Token.Register(() => connection.Close(null));
-        var carried = new Carrier(connection, new ForwardTable(connection.Queue, context.Time));
+        bool knowsTerms = connection.Remote.FeatureLevel >= PeerProtocol.ForwardInTermSince;
+        var carried = new Carrier(connection, new ForwardTable(connection.Queue, context.Time, knowsTerms));
         long began = context.Time.GetTimestamp();
         Volatile.Write(ref carrier, carried);
         Refusal = null;

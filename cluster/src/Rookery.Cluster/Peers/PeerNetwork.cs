@@ -95,7 +95,6 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
             return peer.Bulk.ForwardAsync(command, cancellationToken);
         }
 
-        command.Dispose();
         return new ValueTask<CommandOutcome>(PeerRefusals.NeverSent);
     }
 

@@ -11,10 +11,13 @@ internal static class PeerProtocol
     public const ushort Version = 1;
 
     /// <summary>The feature level in the hello.</summary>
-    public const int FeatureLevel = 2;
+    public const int FeatureLevel = 3;
 
     /// <summary>The level from which on a member takes <see cref="PacketKind.Places"/>: a packet that it does not know closes a connection.</summary>
     public const int PlacesSince = 2;
+
+    /// <summary>The level from which on a member takes <see cref="PacketKind.ForwardInTerm"/>.</summary>
+    public const int ForwardInTermSince = 3;
 
     /// <summary>Bytes before the body of a packet.</summary>
     public const int PacketHeadBytes = sizeof(uint) + sizeof(byte);
@@ -53,7 +56,7 @@ internal enum PacketKind : byte
     /// <summary>A message of consensus, with its frames.</summary>
     Message = 5,
 
-    /// <summary>A command to be proposed: <c>[i64 number][command]</c>.</summary>
+    /// <summary>A command to be proposed, of a program of before: <c>[i64 number][command]</c>.</summary>
     Forward = 6,
 
     /// <summary>What became of it: <c>[i64 number][outcome]</c>.</summary>
@@ -70,4 +73,10 @@ internal enum PacketKind : byte
 
     /// <summary>Where the dialler listens, on connections that carry no frames: see <see cref="PeerPlaces"/>.</summary>
     Places = 11,
+
+    /// <summary>
+    /// A command to be proposed by the leader of a term:
+    /// <c>[i64 number][i64 term][u8 whether the outcome shall bring a receipt][command]</c>.
+    /// </summary>
+    ForwardInTerm = 12,
 }

@@ -14,15 +14,10 @@ internal sealed class PendingForward(Admission room, long charge)
     /// <summary>Waits for the outcome.</summary>
     public async ValueTask<CommandOutcome> WaitAsync(CancellationToken cancellationToken)
     {
-        try
-        {
-            return await outcome.Task.WaitAsync(cancellationToken);
-        }
-        catch (OperationCanceledException)
-        {
-            outcome.TrySetResult(PeerRefusals.GivenUpAfterSent);
-            return await outcome.Task;
-        }
+        // All that one leader was sent are given up at once: that must not cost each an exception.
+        using var ending = cancellationToken.UnsafeRegister(
+            static forward => ((PendingForward)forward!).outcome.TrySetResult(PeerRefusals.GivenUpAfterSent), this);
+        return await outcome.Task;
     }
 
     /// <summary>Answers, once. If the caller has given up, the documents of the outcome are given back.</summary>

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Collections.Concurrent;
 using Rookery.Cluster.Identity;
+using Rookery.Cluster.Peers;
 using Rookery.Cluster.Tests.Identity;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
@@ -28,6 +29,35 @@ public sealed class ForwardTests : IDisposable
             using var document = outcome[0].Document!;
             Assert.Equal(content, document.Written.ToArray());
         }));
+    }
+
+    /// <summary>A program of before is not told the term: a packet that it does not know closes a connection.</summary>
+    [Theory]
+    [InlineData(PeerProtocol.FeatureLevel, true, 7)]
+    [InlineData(PeerProtocol.FeatureLevel, false, 7)]
+    [InlineData(PeerProtocol.ForwardInTermSince - 1, true, 0)]
+    [InlineData(PeerProtocol.ForwardInTermSince - 1, false, 0)]
+    public async Task A_leader_is_told_in_which_term_it_shall_propose(int level, bool wantsReceipt, long term)
+    {
+        await using var a = await StartAsync("A1", PeerProtocol.FeatureLevel);
+        await using var b = await StartAsync("B2", level);
+        a.Network.SetPeers([b.Address]);
+        await Eventually.HoldsAsync(() => a.Network.Reaches(b.Node), "A reaches B");
+        (long Term, bool WantsReceipt)? told = null;
+        b.Receiver.Propose = (command, _) =>
+        {
+            told = (command.LeaderTerm, command.WantsReceipt);
+            return TestReceiver.Echo(command);
+        };
+        using var command = Command([1, 2, 3]);
+        (command.LeaderTerm, command.WantsReceipt) = (7, wantsReceipt);
+        var outcome = await a.Network.ForwardAsync(b.Node, command, CancellationToken.None);
+        using var document = outcome[0].Document!;
+        Assert.Equal([1, 2, 3], document.Written.ToArray());
+        Assert.Equal((term, wantsReceipt), told);
+
+        Task<TestMember> StartAsync(string node, int level) => TestMember.StartAsync(
+            TestMember.Hello(node) with { FeatureLevel = level }, TestMember.TrustOf(authority, node));
     }
 
     [Fact]

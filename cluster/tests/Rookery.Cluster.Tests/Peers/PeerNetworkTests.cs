@@ -119,7 +119,9 @@ public sealed class PeerNetworkTests : IDisposable
     [Fact]
     public async Task Who_runs_a_program_from_before_is_not_told_where_this_one_listens()
     {
-        await using var older = await TestMember.StartAsync(TestMember.Hello("older") with { FeatureLevel = PeerProtocol.FeatureLevel - 1 }, TestMember.TrustOf(authority, "older"));
+        await using var older = await TestMember.StartAsync(
+            TestMember.Hello("older") with { FeatureLevel = PeerProtocol.PlacesSince - 1 },
+            TestMember.TrustOf(authority, "older"));
         int port = TestMember.FreePort();
         await using var newer = await TestMember.StartAsync(TestMember.Hello("newer") with { Port = port, FeatureLevel = PeerProtocol.FeatureLevel }, TestMember.TrustOf(authority, "newer"), port);
         newer.Network.Places = () => ["127.0.0.2:9443"];

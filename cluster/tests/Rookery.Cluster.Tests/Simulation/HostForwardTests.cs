@@ -1,4 +1,5 @@
 using Rookery.Documents;
+using Rookery.Raft;
 
 namespace Rookery.Cluster.Tests.Simulation;
 
@@ -51,9 +52,70 @@ public sealed class HostForwardTests
         Assert.All(writes, write => Assert.Null(cluster.Await(write).Rejection));
     }
 
-    private static SteppedCluster Begin(out SteppedMember leader, out SteppedMember follower)
+    /// <summary>Who forwards while an office is handed over sends again what the first leader did not take.</summary>
+    [Theory]
+    [MemberData(nameof(Seeds))]
+    public void Nothing_that_is_forwarded_while_an_office_is_handed_over_is_refused(int seed)
     {
-        var cluster = SteppedCluster.Of(3);
+        using var cluster = Begin(out var leader, out var follower, seed);
+        var next = cluster.Members.Find(member => member != leader && member != follower)!;
+        leader.LongestWriteMilliseconds = next.LongestWriteMilliseconds = 20;
+        var writes = new List<Task<CommandOutcome>>();
+        for (int i = 0; i < 200; i++)
+        {
+            cluster.After(i, () => writes.Add(follower.Propose(SteppedCluster.PutOf($"users/{writes.Count}", 1))));
+        }
+
+        cluster.After(50, () => leader.Consensus!.Transfer(next.Id));
+        cluster.RunUntil(() => cluster.Leader == next && writes.Count == 200, "the next leader");
+        Assert.All(writes, write => Assert.Null(cluster.Await(write).Rejection));
+    }
+
+    /// <summary>
+    /// Its sender was told that nobody knows what became of it, and has looked since: nothing of it may come later.
+    /// </summary>
+    [Theory]
+    [MemberData(nameof(Seeds))]
+    public void What_a_leader_finds_when_it_wakes_is_not_passed_on_to_the_next(int seed)
+    {
+        using var cluster = Begin(out var leader, out var follower, seed);
+        leader.Pause(UntilAConnectionBreaks / 2);
+        var writes = Enumerable.Range(0, 20)
+            .Select(i => follower.Propose(SteppedCluster.PutOf($"users/{i}", 1))).ToList();
+        Assert.All(writes, write => Assert.Equal(RejectionKind.OutcomeUnknown, cluster.Await(write).Rejection?.Kind));
+        cluster.Put(follower, "users/after");
+        cluster.RunFor(UntilAConnectionBreaks);
+        cluster.AwaitEqual();
+        Assert.All(cluster.Members, member => Assert.NotEqual(default, member.Peek("users/after")));
+        Assert.All(Enumerable.Range(0, 20), i => Assert.Equal(default, follower.Peek($"users/{i}")));
+    }
+
+    /// <summary>A command may be long on its way, and its receiver lead again when it comes.</summary>
+    [Fact]
+    public void What_was_sent_to_a_leader_of_an_earlier_term_is_refused_by_the_same_node_in_a_later_one()
+    {
+        using var cluster = Begin(out var leader, out _);
+        long term = leader.Consensus!.Term;
+        leader.Consensus.Transfer(NodeId.None);
+        cluster.RunUntil(() => cluster.Leader is { } next && next != leader, "another leader");
+        cluster.Leader!.Consensus!.Transfer(leader.Id);
+        cluster.RunUntil(() => cluster.Leader == leader, "the first leader again");
+        Assert.Equal(RejectionKind.NoLeader, Forward(term).Rejection?.Kind);
+        Assert.Null(Forward(leader.Consensus.Term).Rejection);
+
+        CommandOutcome Forward(long term)
+        {
+            var command = SteppedCluster.PutOf($"users/{term}", 1);
+            command.LeaderTerm = term;
+            return cluster.Await(leader.Consensus!.ProposeForwardedAsync(command, CancellationToken.None).AsTask());
+        }
+    }
+
+    public static TheoryData<int> Seeds => [.. Enumerable.Range(1, 20)];
+
+    private static SteppedCluster Begin(out SteppedMember leader, out SteppedMember follower, int seed = 1)
+    {
+        var cluster = SteppedCluster.Of(3, seed);
         cluster.Wire.BreaksAfterMilliseconds = UntilAConnectionBreaks;
         var leads = leader = cluster.AwaitLeader();
         follower = cluster.Members.Find(member => member != leads)!;

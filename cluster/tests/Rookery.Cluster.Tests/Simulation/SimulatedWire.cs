@@ -97,20 +97,27 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         var answer = new TaskCompletionSource<CommandOutcome>(TaskCreationOptions.RunContinuationsAsynchronously);
         byte[] bytes = command.Written.ToArray();
         bool wantsReceipt = command.WantsReceipt;
-        command.Dispose();
+        long term = command.LeaderTerm;
         if (isDead || _cut.Contains((from.Id, leader)) || cluster.Find(leader)?.Consensus is null)
         {
             answer.SetResult(new CommandOutcome(new Rejection(RejectionKind.NoLeader, "never sent")));
             return answer.Task;
         }
 
-        Carry(from.Id, leader, () => _ = ProposeAsync(from, leader, bytes, wantsReceipt, answer), mayDouble: false);
+        Carry(
+            from.Id, leader, () => _ = ProposeAsync(from, leader, term, bytes, wantsReceipt, answer), mayDouble: false);
         cancellationToken.Register(() => answer.TrySetResult(new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "given up"))));
         cluster.After(BreaksAfterMilliseconds, () => answer.TrySetResult(new CommandOutcome(new Rejection(RejectionKind.OutcomeUnknown, "the connection broke"))));
         return answer.Task;
     }
 
-    private async Task ProposeAsync(SteppedMember from, NodeId leader, byte[] bytes, bool wantsReceipt, TaskCompletionSource<CommandOutcome> answer)
+    private async Task ProposeAsync(
+        SteppedMember from,
+        NodeId leader,
+        long term,
+        byte[] bytes,
+        bool wantsReceipt,
+        TaskCompletionSource<CommandOutcome> answer)
     {
         if (cluster.Find(leader)?.Consensus is not { } there)
         {
@@ -121,6 +128,7 @@ internal sealed class SimulatedWire(SteppedCluster cluster)
         bytes.CopyTo(command.GetSpan(bytes.Length));
         command.Advance(bytes.Length);
         command.WantsReceipt = wantsReceipt;
+        command.LeaderTerm = term;
         var outcome = await there.ProposeForwardedAsync(command, CancellationToken.None);
         if (!ReferenceEquals(cluster.Find(leader)?.Consensus, there))
         {

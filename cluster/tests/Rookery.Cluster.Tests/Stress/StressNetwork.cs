@@ -197,11 +197,16 @@ internal sealed class StressPeers(NodeId self, StressNetwork network) : IPeerNet
         var broken = cable.Broken;
         if (IsDead || cable.IsCut || network.Between(leader, self).IsCut || !network.Up.TryGetValue(leader, out var there))
         {
-            command.Dispose();
             return NeverSent;
         }
 
-        var proposing = Task.Run(() => there.Consensus!.ProposeForwardedAsync(command, CancellationToken.None).AsTask(), CancellationToken.None);
+        var sent = CommandBuffer.Rent(command.Length);
+        command.Written.Span.CopyTo(sent.GetSpan(command.Length));
+        sent.Advance(command.Length);
+        (sent.WantsReceipt, sent.LeaderTerm) = (command.WantsReceipt, command.LeaderTerm);
+        var proposing = Task.Run(
+            () => there.Consensus!.ProposeForwardedAsync(sent, CancellationToken.None).AsTask(),
+            CancellationToken.None);
         return await Task.WhenAny(proposing, broken) == proposing ? await proposing : ConnectionBroke;
     }
 

@@ -26,6 +26,11 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
     /// <summary>Whether who proposes the command wants to be told which members had synced it (<see cref="CommandOutcome.Receipt"/>).</summary>
     public bool WantsReceipt { get; set; }
 
+    /// <summary>
+    /// The term of the leader that a member sent the command to: no other may propose it. 0 for one of a client here.
+    /// </summary>
+    public long LeaderTerm { get; set; }
+
     /// <summary>Bytes written.</summary>
     public int Length { get; private set; }
 
@@ -79,6 +84,7 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
         isRented = false;
         Length = 0;
         WantsReceipt = false;
+        LeaderTerm = 0;
         if (memory.Length > IdleBytes)
         {
             memory.Return();
