@@ -14,7 +14,6 @@ internal sealed class JournalDirectory : IDisposable
         this.disk = disk;
         this.options = options;
         Note = note;
-        HighestIncarnation = note.Incarnation;
     }
 
     /// <summary>What is noted of the newest segment.</summary>
@@ -65,6 +64,7 @@ internal sealed class JournalDirectory : IDisposable
 
             found.Used.Sort(static (left, right) => left.Incarnation.CompareTo(right.Incarnation));
             found.CheckStore();
+            found.BindNote();
             found.FindOrphan();
             return found;
         }
@@ -172,6 +172,17 @@ internal sealed class JournalDirectory : IDisposable
             throw new JournalFormatException(
                 $"{stranger.File.Path} belongs to another store than {Used[^1].File.Path}: two journals were mixed in one directory. Move the files of one of them away.");
         }
+    }
+
+    private void BindNote()
+    {
+        // Where no segment is left, whatever is noted shows that there was one.
+        if (Used.Count > 0)
+        {
+            Note.Bind(Used[^1].Header!.StoreId);
+        }
+
+        HighestIncarnation = Math.Max(HighestIncarnation, Note.Incarnation);
     }
 
     /// <summary>

@@ -72,6 +72,7 @@ internal static class JournalOpening
     {
         var newest = walk.Live.Count == 0 ? null : walk.Live[^1].Header;
         var storeId = newest?.StoreId ?? (options.StoreId == Guid.Empty ? new Guid(RandomNumberGenerator.GetBytes(16)) : options.StoreId);
+        found.Note.Bind(storeId);
         var appender = new JournalAppender(options, pool, io, found.Note, newest?.ClusterId ?? options.ClusterId, storeId)
         {
             Map = walk.Map ?? LogMap.Empty(newJournalStart),

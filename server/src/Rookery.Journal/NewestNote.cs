@@ -7,34 +7,66 @@ namespace Rookery.Journal;
 /// The file <c>newest</c> of a journal directory: the incarnation of the newest segment that was durable. Each segment
 /// tells what came before it, and nothing else tells that one came after: without
 /// this note a journal whose last files are gone looks like one that ends there. It is written off the commit path, a
-/// little later than the segment. A journal without a note is judged by its segments.
+/// little later than the segment. A journal without a note is judged by its segments. So is one whose note cannot be
+/// read, or is of another store: a program of before the note puts a new journal in the place of an old one and leaves
+/// the note of that.
 /// </summary>
 /// <remarks>
 /// Two blocks of 4 KiB are written in turn, so that a torn one leaves the other. A block is [8 magic and version][u32
-/// CRC-32C of the rest][4 zero][u64 incarnation].
+/// CRC-32C of the rest][4 zero][u64 incarnation][16 store id].
 /// </remarks>
 internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
 {
     private const string Name = "newest";
     private const int BlockBytes = 4096;
-    private const int ContentBytes = 24;
+    private const int StoreOffset = 24;
+    private const int ContentBytes = StoreOffset + 16;
 
+    private readonly (Guid StoreId, long Incarnation)[] blocks = new (Guid StoreId, long Incarnation)[2];
+    private Guid store;
     private int nextBlock;
+    private bool isNameDurable;
 
-    private static ReadOnlySpan<byte> Magic => "ROOKNEW1"u8;
+    private static ReadOnlySpan<byte> Magic => "ROOKNEW2"u8;
 
     /// <summary>The highest incarnation that is noted; 0 when none is.</summary>
     public long Incarnation { get; private set; }
 
+    /// <summary>Why the note cannot be read; null when it can.</summary>
+    public string? Trouble { get; private set; }
+
     /// <summary>Where the note lies.</summary>
     public static string PathIn(string directory) => Path.Join(directory, Name);
 
-    /// <summary>Reads the note of a directory. Changes nothing.</summary>
+    /// <summary>
+    /// Reads the note of a directory whose names are known to the device as to the system. Changes nothing.
+    /// </summary>
     public static NewestNote Find(IDisk disk, string directory, IIoRecorder io)
     {
         var note = new NewestNote(disk, directory, io);
-        note.Read();
+        try
+        {
+            note.Read();
+        }
+        catch (DiskException failure)
+        {
+            note.Trouble = failure.Message;
+        }
+
         return note;
+    }
+
+    /// <summary>Lets the note count for the journal of one store only: one block may still be of another.</summary>
+    public void Bind(Guid storeId)
+    {
+        (store, Incarnation, nextBlock) = (storeId, 0, 0);
+        for (int place = 0; place < blocks.Length; place++)
+        {
+            if (blocks[place].StoreId == storeId && blocks[place].Incarnation > Incarnation)
+            {
+                (Incarnation, nextBlock) = (blocks[place].Incarnation, 1 - place);
+            }
+        }
     }
 
     /// <summary>Notes a segment that is durable, unless it is noted.</summary>
@@ -47,24 +79,34 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         }
 
         string path = PathIn(directory);
-        bool isNew = !disk.Exists(path);
         byte[] block = new byte[BlockBytes];
         Magic.CopyTo(block);
         BinaryPrimitives.WriteInt64LittleEndian(block.AsSpan(16), incarnation);
+        store.TryWriteBytes(block.AsSpan(StoreOffset));
         BinaryPrimitives.WriteUInt32LittleEndian(block.AsSpan(8), ChecksumOf(block));
         long begun = io.Begin();
-        using (var file = disk.Open(path, isNew ? DiskOpen.CreateNew : DiskOpen.ReadWrite))
+        if (Trouble is not null && disk.Exists(path))
+        {
+            // What cannot be read may take no other bytes in its place either.
+            disk.Delete(path);
+            isNameDurable = false;
+        }
+
+        using (var file = disk.Open(path, disk.Exists(path) ? DiskOpen.ReadWrite : DiskOpen.CreateNew))
         {
             file.Write(block, nextBlock * BlockBytes);
             file.Sync();
         }
 
-        if (isNew)
+        if (!isNameDurable)
         {
             disk.SyncDirectory(directory);
+            isNameDurable = true;
         }
 
         io.Record(IoKind.Manifest, begun, BlockBytes);
+        Trouble = null;
+        blocks[nextBlock] = (store, incarnation);
         nextBlock = 1 - nextBlock;
         Incarnation = incarnation;
     }
@@ -77,16 +119,17 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
             return;
         }
 
+        isNameDurable = true;
         using var file = disk.Open(path, DiskOpen.Read);
         byte[] block = new byte[ContentBytes];
-        for (int place = 0; place < 2; place++)
+        for (int place = 0; place < blocks.Length; place++)
         {
             if (file.Read(block, place * BlockBytes) == ContentBytes && block.AsSpan().StartsWith(Magic)
-                && BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(8)) == ChecksumOf(block)
-                && BinaryPrimitives.ReadInt64LittleEndian(block.AsSpan(16)) is var noted && noted > Incarnation)
+                && BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(8)) == ChecksumOf(block))
             {
-                Incarnation = noted;
-                nextBlock = 1 - place;
+                long noted = BinaryPrimitives.ReadInt64LittleEndian(block.AsSpan(16));
+                blocks[place] = (new Guid(block.AsSpan(StoreOffset)), noted);
+                Incarnation = Math.Max(Incarnation, noted);
             }
         }
     }

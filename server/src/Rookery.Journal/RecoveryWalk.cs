@@ -50,6 +50,11 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     {
         string[] aside = [.. KeptAside, .. setAside];
         string note = aside.Length == 0 ? "" : $" Set aside: {string.Join(", ", aside)}.";
+        if (directory.Note.Trouble is { } trouble)
+        {
+            note += $" {trouble} So nothing told whether a newer segment is gone; a start writes that note again.";
+        }
+
         return new JournalRecovery(verdict, RecoveryTable.LabelOf(verdict), sentence + note, MayHaveAcknowledged, aside);
     }
 

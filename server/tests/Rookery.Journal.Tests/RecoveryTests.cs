@@ -132,12 +132,7 @@ public sealed class RecoveryTests
     [InlineData(true, false)]
     public void The_newest_segment_that_is_gone_is_damage_and_not_a_torn_tail(bool hasPeers, bool cutToNothing)
     {
-        for (int start = 0; start < 2; start++)
-        {
-            using var journal = Open(disk);
-            Append(journal, 3);
-        }
-
+        Start(times: 2);
         string newest = Folder + "/journal-00000002.segment";
         disk.Delete(newest);
         if (cutToNothing)
@@ -147,6 +142,102 @@ public sealed class RecoveryTests
 
         var damaged = Assert.Throws<JournalDamagedException>(() => Open(disk, hasPeers: hasPeers));
         Assert.Contains("newest segment is missing from " + Folder, damaged.Message, StringComparison.Ordinal);
+    }
+
+    /// <summary>The note protects the journal and must not keep a whole one from opening.</summary>
+    [Theory]
+    [InlineData(DiskCalls.Open)]
+    [InlineData(DiskCalls.Read)]
+    public void A_note_of_the_newest_segment_that_cannot_be_read_is_said_and_written_again(DiskCalls fails)
+    {
+        Start(times: 3);
+        disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = fails, PathContains = Note });
+        using (var journal = Open(disk))
+        {
+            AssertHolds(journal, 1, 9);
+            Assert.Contains(Note, journal.Recovery.Sentence, StringComparison.Ordinal);
+            Append(journal, 3);
+        }
+
+        using (var journal = Open(disk))
+        {
+            Assert.DoesNotContain(Note, journal.Recovery.Sentence, StringComparison.Ordinal);
+        }
+
+        disk.Delete(Segments()[^1]);
+        Assert.Throws<JournalDamagedException>(() => Open(disk));
+    }
+
+    /// <summary>A program of before the note puts a new journal in the place of one, and leaves its note.</summary>
+    [Fact]
+    public void A_note_of_another_stores_journal_tells_nothing_of_this_one()
+    {
+        Start(times: 5);
+        byte[] note = disk.ReadAll(Note);
+        Array.ForEach([.. Segments(), Note], disk.Delete);
+        var options = new JournalOptions
+        {
+            Directory = Folder, SegmentBytes = SegmentBytes, StoreId = new Guid(7, 8, 9, new byte[8]),
+        };
+        using (var journal = NodeJournal.Open(disk, options, default, new CountingRecorder()))
+        {
+            Append(journal, 3);
+        }
+
+        disk.Delete(Note);
+        disk.WriteNew(Note, note);
+        for (int start = 0; start < 2; start++)
+        {
+            using var journal = NodeJournal.Open(disk, options, default, new CountingRecorder());
+            AssertHolds(journal, 1, 3 * (start + 1));
+            Append(journal, 3);
+        }
+
+        // From then on it is of this one.
+        disk.Delete(Segments()[^1]);
+        Assert.Throws<JournalDamagedException>(() => NodeJournal.Open(disk, options, default, new CountingRecorder()));
+    }
+
+    [Fact]
+    public void A_note_whose_name_could_not_be_made_durable_is_made_so_later()
+    {
+        using (var journal = Open(disk))
+        {
+            Append(journal, 3);
+            while (journal.PrepareSpare())
+            {
+                // So that no segment that is made ahead syncs the directory.
+            }
+
+            journal.StopCleanly();
+        }
+
+        disk.Delete(Note);
+        disk.SyncDirectory(Folder);
+        int missed = 0;
+        for (int call = 2; call < 10; call++)
+        {
+            var image = disk.AfterPowerLoss(call);
+            image.Inject(new DiskFault(call, Errno.InputOutput)
+            {
+                Calls = DiskCalls.SyncDirectory, PathContains = Folder,
+            });
+            try
+            {
+                using var journal = Open(image);
+                missed++;
+                journal.PrepareSpare();
+            }
+            catch (DiskException)
+            {
+                continue; // It was the sync of something else, and the start failed.
+            }
+
+            image.KillProcess();
+            Assert.All(Enumerable.Range(1, 20), seed => Assert.True(image.AfterPowerLoss(seed).Exists(Note)));
+        }
+
+        Assert.NotEqual(0, missed);
     }
 
     [Fact]
@@ -241,6 +332,20 @@ public sealed class RecoveryTests
             using var again = Open(disk, manifestIndex: 59 + cut);
             Assert.Equal(60 + cut, again.LastIndex);
             Append(again, 1);
+        }
+    }
+
+    private static string Note => Folder + "/newest";
+
+    private List<string> Segments() => [.. disk.Files.Where(SegmentFile)];
+
+    /// <summary>Starts, writes three entries and is killed: each start after a kill begins a segment.</summary>
+    private void Start(int times)
+    {
+        for (int start = 0; start < times; start++)
+        {
+            using var journal = Open(disk);
+            Append(journal, 3);
         }
     }
 
