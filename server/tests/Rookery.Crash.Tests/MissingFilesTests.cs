@@ -13,12 +13,14 @@ public sealed class MissingFilesTests
 
     /// <summary>A young node never wrote a table; an old one has flushed, merged and started again.</summary>
     [Theory]
-    [InlineData(2)]
-    [InlineData(25)]
-    public void Whichever_files_are_gone_no_node_starts_with_less_than_it_held(int rounds)
+    [InlineData(2, true)]
+    [InlineData(2, false)]
+    [InlineData(25, true)]
+    [InlineData(25, false)]
+    public void Whichever_files_are_gone_no_node_starts_with_less_than_it_held(int rounds, bool stopsCleanly)
     {
         var (disk, run) = NodeWorkload.RunWithFault(Seed, rounds, fault: null);
-        run.StopCleanly();
+        Stop(disk, run, stopsCleanly);
         string[][] parts = PartsOf(disk);
         int refused = 0;
         for (int gone = 1; gone < (1 << parts.Length) - 1; gone++)
@@ -45,14 +47,19 @@ public sealed class MissingFilesTests
     }
 
     [Theory]
-    [InlineData(2, false)]
-    [InlineData(2, true)]
-    [InlineData(25, false)]
-    [InlineData(25, true)]
-    public void Whichever_two_files_are_empty_or_garbage_no_node_starts_with_less_than_it_held(int rounds, bool empty)
+    [InlineData(2, false, true)]
+    [InlineData(2, false, false)]
+    [InlineData(2, true, true)]
+    [InlineData(2, true, false)]
+    [InlineData(25, false, true)]
+    [InlineData(25, false, false)]
+    [InlineData(25, true, true)]
+    [InlineData(25, true, false)]
+    public void Whichever_two_files_are_empty_or_garbage_no_node_starts_with_less_than_it_held(
+        int rounds, bool empty, bool stopsCleanly)
     {
         var (disk, run) = NodeWorkload.RunWithFault(Seed, rounds, fault: null);
-        run.StopCleanly();
+        Stop(disk, run, stopsCleanly);
         string[][] parts = PartsOf(disk);
         for (int first = 0; first < parts.Length; first++)
         {
@@ -63,6 +70,19 @@ public sealed class MissingFilesTests
                 Array.ForEach(spoilt, path => Spoil(image, path, empty));
                 CheckOrRefused(run, image, $"{(empty ? "empty" : "garbage")}: {string.Join(", ", spoilt)}");
             }
+        }
+    }
+
+    /// <summary>In order, or by a kill after which nothing says that the last write was whole.</summary>
+    private static void Stop(SimulatedDisk disk, NodeWorkload run, bool cleanly)
+    {
+        if (cleanly)
+        {
+            run.StopCleanly();
+        }
+        else
+        {
+            disk.KillProcess();
         }
     }
 
