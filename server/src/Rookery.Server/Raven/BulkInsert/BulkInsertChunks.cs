@@ -84,27 +84,28 @@ internal sealed class BulkInsertChunks(ServerContext context, Database database,
         }
 
         var read = reading.AsTask();
-        await HasArrivedOrAsync(read);
-        if (!read.IsCompleted && _chunk.Count > 0)
+        try
         {
-            try
+            await HasArrivedOrAsync(read);
+            if (!read.IsCompleted && _chunk.Count > 0)
             {
                 await StoreAsync();
+                await HasArrivedOrAsync(read);
             }
-            catch
+
+            if (!read.IsCompleted)
             {
-                body.CancelPendingRead();
-                body.AdvanceTo((await read).Buffer.Start);
-                throw;
+                // A refusal is told during the pause. Nothing is gathered and nothing on its way then: a client that
+                // pauses for long holds no room.
+                await ArriveAsync();
+                room.ChunksAreStored();
             }
-
-            await HasArrivedOrAsync(read);
         }
-
-        if (!read.IsCompleted)
+        catch
         {
-            // Nothing is gathered and nothing on its way: a client that pauses for long holds no room.
-            room.ChunksAreStored();
+            body.CancelPendingRead();
+            body.AdvanceTo((await read).Buffer.Start);
+            throw;
         }
 
         return await read;
