@@ -89,23 +89,7 @@ internal sealed class SteppedMember
         (_isWriting, _isInWrite, _isApplying, IsStalled) = (false, false, false, false);
         (_pausedUntil, _stallMilliseconds) = (0, 0);
         Peers = new SimulatedPeers(this, _cluster.Wire);
-        Store = NodeStore.Open(
-            new NodeOptions
-            {
-                DataDirectory = Directory,
-                NewIds = _ids,
-                SegmentBytes = 64 << 10,
-                MemtableBytes = 48 << 10,
-                RunBytes = 32 << 10,
-                Reserve = new ReserveRule(ReserveBytes, 0),
-                HasPeers = true,
-                NewestFormatLevel = NewestFormatLevel,
-                TroubleFound = Troubles.Add,
-            },
-            _cluster.Behind(this, Disk),
-            _memory,
-            SilentRecorder.Instance,
-            Time);
+        Store = OpenStore(_cluster.Behind(this, Disk));
         try
         {
             Consensus = RaftConsensus.Open(Store, new ConsensusOptions
@@ -136,6 +120,25 @@ internal sealed class SteppedMember
         WorkOn();
         Look();
     }
+
+    /// <summary>Opens what a disk holds as a start of it does, before consensus.</summary>
+    public NodeStore OpenStore(IDisk disk) => NodeStore.Open(
+        new NodeOptions
+        {
+            DataDirectory = Directory,
+            NewIds = _ids,
+            SegmentBytes = 64 << 10,
+            MemtableBytes = 48 << 10,
+            RunBytes = 32 << 10,
+            Reserve = new ReserveRule(ReserveBytes, 0),
+            HasPeers = true,
+            NewestFormatLevel = NewestFormatLevel,
+            TroubleFound = Troubles.Add,
+        },
+        disk,
+        _memory,
+        SilentRecorder.Instance,
+        Time);
 
     /// <summary>Stops it as an owner would.</summary>
     public void StopCleanly()

@@ -1,0 +1,132 @@
+using Rookery.Cluster.Log;
+using Rookery.Crash.Tests;
+using Rookery.Disk;
+using Rookery.Documents;
+using Rookery.Journal;
+using Rookery.Raft;
+using Rookery.Simulation;
+
+namespace Rookery.Cluster.Tests.Simulation;
+
+/// <summary>Files of one member that a person, a repair of the file system or a card takes away.</summary>
+public sealed class MissingMemberFilesTests
+{
+    [Theory]
+    [InlineData(true, true)]
+    [InlineData(true, false)]
+    [InlineData(false, true)]
+    [InlineData(false, false)]
+    public void Whichever_two_files_are_gone_or_empty_a_member_forgets_no_vote_and_nothing_it_acknowledged(
+        bool stopsCleanly, bool empty)
+    {
+        using var cluster = SteppedCluster.Of(3, seed: 5);
+        var member = Work(cluster);
+        var held = Promise.Of(member.Store!);
+        if (stopsCleanly)
+        {
+            member.StopCleanly();
+        }
+        else
+        {
+            member.Kill();
+        }
+
+        var (whole, rows) = DurableOf(member);
+        string[][] parts = PartsOf(member.Disk);
+        int refused = 0;
+        for (int first = 0; first < parts.Length; first++)
+        {
+            for (int second = first; second < parts.Length; second++)
+            {
+                var image = member.Disk.AfterPowerLoss((first * parts.Length) + second);
+                string[] spoilt = [.. parts[first], .. second == first ? [] : parts[second]];
+                if (IsKnownPair(spoilt))
+                {
+                    continue;
+                }
+
+                foreach (string path in spoilt.Where(image.Exists))
+                {
+                    image.Delete(path);
+                    if (empty)
+                    {
+                        image.Open(path, DiskOpen.CreateNew).Dispose();
+                    }
+                }
+
+                string story = $"{(empty ? "empty" : "gone")}: {string.Join(", ", spoilt)}";
+                try
+                {
+                    using var store = member.OpenStore(image);
+                    held.AssertKeptBy(store, story);
+                    bool isWhole = store.Durable.Index != whole
+                        || string.Equals(Rows.Text(store.Storage), rows, StringComparison.Ordinal);
+                    Assert.True(isWhole, $"{story}: other rows");
+                }
+                catch (IOException refusal)
+                {
+                    refused++;
+                    bool namesPlace = refusal.Message.Contains("/data/node", StringComparison.Ordinal);
+                    Assert.True(namesPlace, $"{story}: {refusal.Message}");
+                }
+            }
+        }
+
+        Assert.InRange(refused, parts.Length, parts.Length * parts.Length);
+    }
+
+    /// <summary>A follower with tables, several segments, and a vote for another than the first leader.</summary>
+    private static SteppedMember Work(SteppedCluster cluster)
+    {
+        for (int i = 0; i < 80; i++)
+        {
+            cluster.Put(cluster.AwaitLeader(), $"users/{i}", i, padding: 2_000);
+        }
+
+        cluster.A.Consensus!.Transfer(cluster.B.Id);
+        cluster.RunUntil(() => cluster.Leader == cluster.B, "the next leader");
+        cluster.Put(cluster.B, "users/last");
+        cluster.AwaitEqual();
+        cluster.RunFor(1_000);
+        return cluster.C;
+    }
+
+    private static (long Index, string Rows) DurableOf(SteppedMember member)
+    {
+        using var store = member.OpenStore(member.Disk.AfterPowerLoss(0));
+        return (store.Durable.Index, Rows.Text(store.Storage));
+    }
+
+    /// <summary>Nothing tells that the newest segment and the note of it are gone. Any segment may be it.</summary>
+    private static bool IsKnownPair(string[] spoilt) =>
+        Array.Exists(spoilt, static path => path.EndsWith("/newest", StringComparison.Ordinal))
+        && Array.Exists(spoilt, static path => path.EndsWith(".segment", StringComparison.Ordinal));
+
+    /// <summary>Each file but locks, and all runs together.</summary>
+    private static string[][] PartsOf(SimulatedDisk disk)
+    {
+        var files = disk.Files
+            .Where(static path => !path.EndsWith("/lock", StringComparison.Ordinal))
+            .ToLookup(static path => path.EndsWith(".run", StringComparison.Ordinal));
+        string[][] runs = files[true].Any() ? [[.. files[true]]] : [];
+        return [.. files[false].Select(static path => new[] { path }), .. runs];
+    }
+
+    private sealed record Promise(VoteRecord Vote, EntryPosition End)
+    {
+        public static Promise Of(NodeStore store) =>
+            new(VoteOf(store), new(store.Journal.LastTerm, store.Journal.LastIndex));
+
+        public void AssertKeptBy(NodeStore store, string story)
+        {
+            var vote = VoteOf(store);
+            Assert.True(vote == Vote || vote.Term > Vote.Term, $"{story}: voted {Vote}, remembers {vote}");
+            var end = EntryPosition.Later(
+                new(store.Journal.LastTerm, store.Journal.LastIndex), store.Journal.Recovery.MayHaveAcknowledged);
+            Assert.False(End.IsLaterThan(end), $"{story}: had {End}, knows of {end}");
+            Assert.True(store.Journal.Base.Index <= store.Durable.Index, $"{story}: a gap before the journal");
+        }
+
+        private static VoteRecord VoteOf(NodeStore store) => VoteEncoding.Read(store.Journal.Vote.Span).Vote;
+    }
+}
