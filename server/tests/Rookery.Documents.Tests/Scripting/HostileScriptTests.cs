@@ -79,7 +79,7 @@ public class HostileScriptTests
         Assert.EndsWith(",\"n\":1}", Scripts.Patch("this.n = 1", $$"""{"a":"{{half}}"}"""), StringComparison.Ordinal);
         Assert.Contains("larger than", Scripts.Patch("this.b = this.a; this.c = this.a", $$"""{"a":"{{half}}"}"""), StringComparison.Ordinal);
         string numbers = $$"""{"l":[{{string.Join(',', Enumerable.Repeat("1", 4_000_000))}}]}""";
-        Assert.Contains("bytes of memory", Scripts.Patch("this.l.push(2)", numbers), StringComparison.Ordinal);
+        Assert.Contains("B of memory", Scripts.Patch("this.l.push(2)", numbers), StringComparison.Ordinal);
         Assert.EndsWith("],\"n\":1}", Scripts.Patch("this.n = 1", numbers), StringComparison.Ordinal);
     }
 

@@ -118,7 +118,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         }
 
         await WaitInVainAsync(waiting);
-        (await waiting).IsRefusal(429, "bytes of memory");
+        (await waiting).IsRefusal(429, "MiB of memory");
         Assert.Equal(others, HeldBytes);
     }
 
@@ -131,7 +131,7 @@ public sealed class LargeRequestsTests : IAsyncLifetime
         var waiting = _server.SendAsync("GET", db + "/docs?id=a");
         await WaitInVainAsync(waiting);
         var refused = await waiting;
-        refused.IsRefusal(429, "bytes of memory");
+        refused.IsRefusal(429, "MiB of memory");
         Assert.Null(refused.Tag);
     }
 
