@@ -28,6 +28,9 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     public ReadOnlySpan<byte> KeyOf(ReadOnlySpan<byte> row) => _form.Of(ReadKey(row));
 
     /// <inheritdoc/>
+    /// <summary>Sums are the same in any order; of all else, such as <c>First()</c>, it is not known.</summary>
+    public bool HasOrder => _reduce.Plain is null;
+
     public void Reduce(in ReduceRows rows, IBufferWriter<byte> row)
     {
         var key = KeyOf(rows[0]);

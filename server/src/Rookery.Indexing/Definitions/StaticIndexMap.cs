@@ -39,8 +39,11 @@ internal sealed class StaticIndexMap : IIndexMap, IMappedRows, IDisposable
     /// <inheritdoc/>
     public IReadOnlyList<string> LoadedCollections => Definition.LoadedCollections;
 
-    /// <summary>2: reduce keys have one form, values of C# are those of its types, and documents that are loaded from collections that the map does not name are followed.</summary>
-    public int ContentVersion => 2;
+    /// <summary>
+    /// 3: rows of a group have an order of their own. 2: reduce keys have one form, values of C# are those of its
+    /// types, and documents that are loaded from collections that the map does not name are followed.
+    /// </summary>
+    public int ContentVersion => 3;
 
     /// <inheritdoc/>
     public void Map(in QueriedDocument document, IndexEntry entry)

@@ -46,8 +46,11 @@ internal sealed class AutoReduceMap : IIndexMap, IDisposable
     /// <inheritdoc/>
     public IReadOnlyList<string> LoadedCollections => [];
 
-    /// <summary>2: keys that are arrays or objects are equal by value. In version 1 by how they were written.</summary>
-    public int ContentVersion => 2;
+    /// <summary>
+    /// 3: rows have longer numbers. 2: keys that are arrays or objects are equal by value. In version 1 by how they
+    /// were written.
+    /// </summary>
+    public int ContentVersion => 3;
 
     /// <inheritdoc/>
     public void Map(in QueriedDocument document, IndexEntry entry)

@@ -8,7 +8,7 @@ namespace Rookery.Indexing.Reducing;
 /// <param name="stored">As it is stored; empty for a document without rows.</param>
 internal readonly ref struct DocumentRecord(ReadOnlySpan<byte> stored)
 {
-    private const int RunBytes = ReduceKeys.GroupIdBytes + sizeof(long) + sizeof(int);
+    private const int RunBytes = ReduceKeys.GroupIdBytes + ReduceKeys.NumberBytes + sizeof(int);
 
     private readonly ReadOnlySpan<byte> stored = stored;
 
@@ -24,8 +24,8 @@ internal readonly ref struct DocumentRecord(ReadOnlySpan<byte> stored)
             var run = stored.Slice(index * RunBytes, RunBytes);
             return new RowRun(
                 BinaryPrimitives.ReadUInt128BigEndian(run),
-                BinaryPrimitives.ReadInt64LittleEndian(run[ReduceKeys.GroupIdBytes..]),
-                BinaryPrimitives.ReadInt32LittleEndian(run[(ReduceKeys.GroupIdBytes + sizeof(long))..]));
+                BinaryPrimitives.ReadUInt128LittleEndian(run[ReduceKeys.GroupIdBytes..]),
+                BinaryPrimitives.ReadInt32LittleEndian(run[(ReduceKeys.GroupIdBytes + ReduceKeys.NumberBytes)..]));
         }
     }
 
@@ -34,8 +34,8 @@ internal readonly ref struct DocumentRecord(ReadOnlySpan<byte> stored)
     {
         var room = record.GetSpan(RunBytes);
         BinaryPrimitives.WriteUInt128BigEndian(room, run.Group);
-        BinaryPrimitives.WriteInt64LittleEndian(room[ReduceKeys.GroupIdBytes..], run.First);
-        BinaryPrimitives.WriteInt32LittleEndian(room[(ReduceKeys.GroupIdBytes + sizeof(long))..], run.Count);
+        BinaryPrimitives.WriteUInt128LittleEndian(room[ReduceKeys.GroupIdBytes..], run.First);
+        BinaryPrimitives.WriteInt32LittleEndian(room[(ReduceKeys.GroupIdBytes + ReduceKeys.NumberBytes)..], run.Count);
         record.Advance(RunBytes);
     }
 }
@@ -44,4 +44,4 @@ internal readonly ref struct DocumentRecord(ReadOnlySpan<byte> stored)
 /// <param name="Group">The group.</param>
 /// <param name="First">The number of the first.</param>
 /// <param name="Count">How many; numbers run on.</param>
-internal readonly record struct RowRun(UInt128 Group, long First, int Count);
+internal readonly record struct RowRun(UInt128 Group, UInt128 First, int Count);

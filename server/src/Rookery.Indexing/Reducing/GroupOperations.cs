@@ -37,7 +37,7 @@ internal sealed class GroupOperations
 /// <param name="Order">Operations before it in the batch.</param>
 /// <param name="Offset">Where the row lies among the batch's bytes.</param>
 /// <param name="Length">Bytes of the row; -1 removes it.</param>
-internal readonly record struct RowOperation(long Number, int Order, int Offset, int Length)
+internal readonly record struct RowOperation(UInt128 Number, int Order, int Offset, int Length)
 {
     /// <summary>Whether the row goes.</summary>
     internal bool IsRemoval => Length < 0;

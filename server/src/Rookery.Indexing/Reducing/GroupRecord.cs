@@ -8,7 +8,7 @@ namespace Rookery.Indexing.Reducing;
 /// <param name="stored">As it is stored.</param>
 internal readonly ref struct GroupRecord(ReadOnlySpan<byte> stored)
 {
-    private const int HeaderBytes = 1 + sizeof(long) + sizeof(int);
+    private const int HeaderBytes = 1 + ReduceKeys.NumberBytes + sizeof(int);
 
     private readonly ReadOnlySpan<byte> stored = stored;
 
@@ -16,7 +16,7 @@ internal readonly ref struct GroupRecord(ReadOnlySpan<byte> stored)
     internal int Height => stored[0];
 
     /// <summary>The fence of the topmost page.</summary>
-    internal long Fence => BinaryPrimitives.ReadInt64LittleEndian(stored[1..]);
+    internal UInt128 Fence => BinaryPrimitives.ReadUInt128LittleEndian(stored[1..]);
 
     /// <summary>What its rows are reduced by.</summary>
     internal ReadOnlySpan<byte> Key => stored.Slice(HeaderBytes, KeyLength);
@@ -28,19 +28,20 @@ internal readonly ref struct GroupRecord(ReadOnlySpan<byte> stored)
     {
         get
         {
-            int length = BinaryPrimitives.ReadInt32LittleEndian(stored[(1 + sizeof(long))..]);
+            int length = BinaryPrimitives.ReadInt32LittleEndian(stored[(1 + ReduceKeys.NumberBytes)..]);
             Invariant.Holds(length >= 0 && length <= stored.Length - HeaderBytes, "the record of a group holds its whole key");
             return length;
         }
     }
 
     /// <summary>Writes a record.</summary>
-    internal static void Write(int height, long fence, ReadOnlySpan<byte> key, ReadOnlySpan<byte> row, IBufferWriter<byte> record)
+    internal static void Write(
+        int height, UInt128 fence, ReadOnlySpan<byte> key, ReadOnlySpan<byte> row, IBufferWriter<byte> record)
     {
         var header = record.GetSpan(HeaderBytes);
         header[0] = checked((byte)height);
-        BinaryPrimitives.WriteInt64LittleEndian(header[1..], fence);
-        BinaryPrimitives.WriteInt32LittleEndian(header[(1 + sizeof(long))..], key.Length);
+        BinaryPrimitives.WriteUInt128LittleEndian(header[1..], fence);
+        BinaryPrimitives.WriteInt32LittleEndian(header[(1 + ReduceKeys.NumberBytes)..], key.Length);
         record.Advance(HeaderBytes);
         record.Write(key);
         record.Write(row);

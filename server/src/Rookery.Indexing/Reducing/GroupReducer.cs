@@ -26,6 +26,9 @@ internal sealed class GroupReducer : IReducer, IDisposable
     }
 
     /// <inheritdoc/>
+    public bool HasOrder => false;
+
+    /// <inheritdoc/>
     public void Reduce(in ReduceRows rows, IBufferWriter<byte> row)
     {
         var first = rows[0];

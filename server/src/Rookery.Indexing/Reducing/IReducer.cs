@@ -3,11 +3,19 @@ using System.Buffers;
 namespace Rookery.Indexing.Reducing;
 
 /// <summary>
-/// Makes one row of several with the same key. What it makes is given to it again, beside other such rows: the outcome must be the same however rows were put together before, as
-/// RavenDB demands of the reduce of an index. Used by one thread at a time.
+/// Makes one row of several with the same key. What it makes is given to it again, beside other such rows: the outcome
+/// must
+/// be the same however rows side by side were put together before, as RavenDB demands of the reduce of an index. Used
+/// by one thread at a time.
 /// </summary>
 public interface IReducer
 {
+    /// <summary>
+    /// Whether the order of rows counts. Then it is that of a hash of their documents' ids, and a batch of changes of
+    /// a large group is dearer.
+    /// </summary>
+    bool HasOrder { get; }
+
     /// <summary>Reduces.</summary>
     /// <param name="rows">At least one row, of documents or made by an earlier call.</param>
     /// <param name="row">Takes the row: a JSON object.</param>

@@ -8,15 +8,17 @@ namespace Rookery.Indexing.Reducing;
 /// <param name="batch">The batch.</param>
 /// <param name="pending">The documents.</param>
 /// <param name="tree">Changes the trees of groups.</param>
-/// <param name="nextNumber">The number of the next new row.</param>
-internal sealed class ReduceBatch(WriteBatch batch, PendingDocuments pending, ReduceTree tree, long nextNumber)
+/// <param name="nextNumber">Rows that there ever were, and one.</param>
+/// <param name="hasOrder">Whether the order of rows counts.</param>
+internal sealed class ReduceBatch(
+    WriteBatch batch, PendingDocuments pending, ReduceTree tree, long nextNumber, bool hasOrder)
 {
     private readonly Dictionary<UInt128, GroupOperations> groups = [];
     private readonly ArrayBufferWriter<byte> oldRecord = new();
     private readonly ArrayBufferWriter<byte> newRecord = new();
     private int operations;
 
-    /// <summary>The number of the next new row.</summary>
+    /// <summary>Rows that there ever were, and one.</summary>
     internal long NextNumber { get; private set; } = nextNumber;
 
     /// <summary>Does it all.</summary>
@@ -62,7 +64,7 @@ internal sealed class ReduceBatch(WriteBatch batch, PendingDocuments pending, Re
                 }
 
                 bool had = run < old.Count && old[run].Group == group;
-                Put(row, count, had ? old[run] : null);
+                Put(document, row, count, had ? old[run] : null);
                 run += had ? 1 : 0;
                 row += count;
             }
@@ -80,7 +82,7 @@ internal sealed class ReduceBatch(WriteBatch batch, PendingDocuments pending, Re
         }
     }
 
-    private void Put(int firstRow, int count, RowRun? old)
+    private void Put(int document, int firstRow, int count, RowRun? old)
     {
         var group = pending.Row(firstRow).Group;
         var changes = Operations(group);
@@ -95,14 +97,15 @@ internal sealed class ReduceBatch(WriteBatch batch, PendingDocuments pending, Re
             old = null;
         }
 
-        long first = old?.First ?? NextNumber;
+        var first = old?.First ?? ReduceKeys.RowNumber(hasOrder ? pending.Id(document) : default, NextNumber);
         NextNumber += old is null ? count : 0;
         DocumentRecord.Write(new RowRun(group, first, count), newRecord);
         for (int row = 0; row < count; row++)
         {
             var mapped = pending.Row(firstRow + row);
             Invariant.Holds(pending.Key(mapped).SequenceEqual(changes.Key), "no two reduce keys have one hash");
-            changes.Add(new RowOperation(first + row, operations++, mapped.Offset + mapped.KeyLength, mapped.RowLength));
+            int offset = mapped.Offset + mapped.KeyLength;
+            changes.Add(new RowOperation(first + (UInt128)row, operations++, offset, mapped.RowLength));
         }
     }
 
@@ -111,7 +114,7 @@ internal sealed class ReduceBatch(WriteBatch batch, PendingDocuments pending, Re
         var changes = Operations(run.Group);
         for (int row = 0; row < run.Count; row++)
         {
-            changes.Add(new RowOperation(run.First + row, operations++, 0, -1));
+            changes.Add(new RowOperation(run.First + (UInt128)row, operations++, 0, -1));
         }
     }
 
@@ -135,7 +138,7 @@ internal sealed class ReduceBatch(WriteBatch batch, PendingDocuments pending, Re
         var old = new GroupRecord(oldRecord.WrittenSpan);
         Invariant.Holds(isNew || changes.Key.Length is 0 || old.Key.SequenceEqual(changes.Key), "no two reduce keys have one hash");
         int height = isNew ? -1 : old.Height;
-        long fence = isNew ? 0 : old.Fence;
+        var fence = isNew ? UInt128.Zero : old.Fence;
         if (tree.Apply(batch, group, ref height, ref fence, changes.Operations, pending.Bytes) is not { } top)
         {
             return;

@@ -8,7 +8,8 @@ namespace Rookery.Indexing.Reducing;
 internal static class ReduceKeys
 {
     internal const int GroupIdBytes = 16;
-    internal const int PageKeyBytes = PrefixBytes + GroupIdBytes + 1 + sizeof(long);
+    internal const int NumberBytes = 16;
+    internal const int PageKeyBytes = PrefixBytes + GroupIdBytes + 1 + NumberBytes;
     internal const int GroupKeyBytes = PrefixBytes + GroupIdBytes;
     internal const int PrefixBytes = 5;
 
@@ -42,6 +43,24 @@ internal static class ReduceKeys
         return BinaryPrimitives.ReadUInt128BigEndian(hash);
     }
 
+    /// <summary>
+    /// The number of a row. Rows of a group are in this order: where it counts, that of a hash of their documents'
+    /// ids, on each node and whenever they came.
+    /// </summary>
+    /// <param name="documentId">The document, in lower case; empty where the order of rows does not count.</param>
+    /// <param name="count">Rows that there were before: it tells apart rows of one document.</param>
+    internal static UInt128 RowNumber(ReadOnlySpan<byte> documentId, long count)
+    {
+        if (documentId.IsEmpty)
+        {
+            return (UInt128)count;
+        }
+
+        Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
+        SHA256.HashData(documentId, hash);
+        return new UInt128(BinaryPrimitives.ReadUInt64BigEndian(hash), (ulong)count);
+    }
+
     /// <summary>The key of a document's record.</summary>
     /// <param name="id">Its id.</param>
     /// <param name="key">At least <see cref="PrefixBytes"/> more than the id.</param>
@@ -59,11 +78,11 @@ internal static class ReduceKeys
     internal static ReadOnlySpan<byte> ChangedGroup(UInt128 group, Span<byte> key) => OfGroup(Changed, group, key);
 
     /// <summary>The key of a page.</summary>
-    internal static ReadOnlySpan<byte> Page(UInt128 group, int level, long fence, Span<byte> key)
+    internal static ReadOnlySpan<byte> Page(UInt128 group, int level, UInt128 fence, Span<byte> key)
     {
         OfGroup(Pages, group, key);
         key[GroupKeyBytes] = (byte)level;
-        BinaryPrimitives.WriteInt64BigEndian(key[(GroupKeyBytes + 1)..], fence);
+        BinaryPrimitives.WriteUInt128BigEndian(key[(GroupKeyBytes + 1)..], fence);
         return key[..PageKeyBytes];
     }
 

@@ -16,7 +16,10 @@ internal sealed class ReducePage
     /// <summary>Bytes of a page of more than two entries.</summary>
     internal const int MostBytes = 8 * 1024;
 
-    private const int HeaderBytes = sizeof(long) + sizeof(int) + sizeof(int) + sizeof(int);
+    private const int EntriesAt = ReduceKeys.NumberBytes;
+    private const int BytesAt = EntriesAt + sizeof(int);
+    private const int LengthAt = BytesAt + sizeof(int);
+    private const int HeaderBytes = LengthAt + sizeof(int);
 
     private readonly PooledBytes bytes = new();
     private readonly List<Place> places = [];
@@ -28,11 +31,12 @@ internal sealed class ReducePage
     internal int Bytes => bytes.Length;
 
     /// <summary>The number of an entry.</summary>
-    internal long Number(int entry) => BinaryPrimitives.ReadInt64LittleEndian(Header(entry));
+    internal UInt128 Number(int entry) => BinaryPrimitives.ReadUInt128LittleEndian(Header(entry));
 
     /// <summary>What the page below an entry holds; nothing in a leaf.</summary>
     internal (int Entries, int Bytes) Child(int entry) =>
-        (BinaryPrimitives.ReadInt32LittleEndian(Header(entry)[8..]), BinaryPrimitives.ReadInt32LittleEndian(Header(entry)[12..]));
+        (BinaryPrimitives.ReadInt32LittleEndian(Header(entry)[EntriesAt..]),
+            BinaryPrimitives.ReadInt32LittleEndian(Header(entry)[BytesAt..]));
 
     /// <summary>The row of an entry.</summary>
     internal ReadOnlySpan<byte> Row(int entry) => bytes.Written.Slice(places[entry].Offset + HeaderBytes, places[entry].RowLength);
@@ -62,7 +66,8 @@ internal sealed class ReducePage
     {
         while (!stored.IsEmpty)
         {
-            int rowLength = stored.Length >= HeaderBytes ? BinaryPrimitives.ReadInt32LittleEndian(stored[16..]) : -1;
+            bool isWhole = stored.Length >= HeaderBytes;
+            int rowLength = isWhole ? BinaryPrimitives.ReadInt32LittleEndian(stored[LengthAt..]) : -1;
             Invariant.Holds(rowLength >= 0 && rowLength <= stored.Length - HeaderBytes, "a page holds whole entries");
             Append(stored[..(HeaderBytes + rowLength)], rowLength);
             stored = stored[(HeaderBytes + rowLength)..];
@@ -70,14 +75,14 @@ internal sealed class ReducePage
     }
 
     /// <summary>Adds an entry.</summary>
-    internal void Add(long number, ReadOnlySpan<byte> row, int childEntries = 0, int childBytes = 0)
+    internal void Add(UInt128 number, ReadOnlySpan<byte> row, int childEntries = 0, int childBytes = 0)
     {
         Invariant.Holds(Count is 0 || Number(Count - 1) < number, "entries of a page are in the order of their numbers");
         Span<byte> header = stackalloc byte[HeaderBytes];
-        BinaryPrimitives.WriteInt64LittleEndian(header, number);
-        BinaryPrimitives.WriteInt32LittleEndian(header[8..], childEntries);
-        BinaryPrimitives.WriteInt32LittleEndian(header[12..], childBytes);
-        BinaryPrimitives.WriteInt32LittleEndian(header[16..], row.Length);
+        BinaryPrimitives.WriteUInt128LittleEndian(header, number);
+        BinaryPrimitives.WriteInt32LittleEndian(header[EntriesAt..], childEntries);
+        BinaryPrimitives.WriteInt32LittleEndian(header[BytesAt..], childBytes);
+        BinaryPrimitives.WriteInt32LittleEndian(header[LengthAt..], row.Length);
         places.Add(new Place(bytes.Length, row.Length));
         bytes.Append(header);
         bytes.Append(row);
@@ -87,7 +92,7 @@ internal sealed class ReducePage
     internal void Copy(ReducePage from, int entry) => Append(from.Stored(entry, 1), from.places[entry].RowLength);
 
     /// <summary>The last entry whose number is not above <paramref name="number"/>; -1 when there is none.</summary>
-    internal int FindLastUpTo(long number)
+    internal int FindLastUpTo(UInt128 number)
     {
         int low = 0;
         int high = Count;

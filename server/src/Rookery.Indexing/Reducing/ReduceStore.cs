@@ -22,17 +22,19 @@ public interface IGroupChanges
 /// </summary>
 public sealed class ReduceStore : IDisposable
 {
-    private const byte Format = 1;
+    private const byte Format = 2;
     private const int StateBytes = 1 + sizeof(long) + sizeof(long);
 
     private readonly StorageEngine engine;
     private readonly ReduceTree tree;
+    private readonly bool hasOrder;
     private readonly PendingDocuments pending = new();
     private long nextNumber = 1;
 
     private ReduceStore(StorageEngine engine, IReducer reducer)
     {
         this.engine = engine;
+        hasOrder = reducer.HasOrder;
         tree = new ReduceTree(reducer, message => ReduceFailed?.Invoke(message));
         ReadState();
     }
@@ -99,7 +101,7 @@ public sealed class ReduceStore : IDisposable
         long next;
         try
         {
-            var work = new ReduceBatch(batch, pending, tree, nextNumber);
+            var work = new ReduceBatch(batch, pending, tree, nextNumber, hasOrder);
             work.Run();
             next = work.NextNumber;
             Span<byte> state = stackalloc byte[StateBytes];

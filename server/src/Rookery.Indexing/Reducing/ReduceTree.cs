@@ -6,8 +6,9 @@ namespace Rookery.Indexing.Reducing;
 
 /// <summary>
 /// The rows of a group as a tree of pages: leaves hold mapped rows by number, each page above the reduced rows of those below, so that a change recomputes its leaf and one page of
-/// each level above, whatever the size of the group. New rows have the highest numbers and go to the right edge, which fills pages whole; pages that deletions left small join a
-/// neighbour. Changes pages through a batch; for one group after the other.
+/// each level above, whatever the size of the group. Where the order of rows does not count new ones have the highest
+/// numbers and go to the right edge, which fills pages whole; small pages join a neighbour. Changes pages through a
+/// batch; for one group after the other.
 /// </summary>
 /// <param name="reducer">Makes one row of several.</param>
 /// <param name="failed">Told why rows could not be reduced.</param>
@@ -32,7 +33,13 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
     /// <param name="operations">Sorted.</param>
     /// <param name="rows">The bytes that operations speak of.</param>
     /// <returns>The topmost page as one entry, or none when the group has no rows any more; to be given back. Null when nothing changed.</returns>
-    internal ReducePage? Apply(WriteBatch target, UInt128 id, ref int height, ref long fence, ReadOnlySpan<RowOperation> operations, ReadOnlySpan<byte> rows)
+    internal ReducePage? Apply(
+        WriteBatch target,
+        UInt128 id,
+        ref int height,
+        ref UInt128 fence,
+        ReadOnlySpan<RowOperation> operations,
+        ReadOnlySpan<byte> rows)
     {
         (batch, group) = (target, id);
         var top = Rent();
@@ -92,7 +99,13 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
     /// <param name="rows">The bytes they speak of.</param>
     /// <param name="above">Takes an entry for each page that it has become.</param>
     /// <returns>Whether anything changed; otherwise nothing was added to <paramref name="above"/>.</returns>
-    private bool Change(int level, long fence, bool isNew, ReadOnlySpan<RowOperation> operations, ReadOnlySpan<byte> rows, ReducePage above)
+    private bool Change(
+        int level,
+        UInt128 fence,
+        bool isNew,
+        ReadOnlySpan<RowOperation> operations,
+        ReadOnlySpan<byte> rows,
+        ReducePage above)
     {
         var old = Rent();
         var changed = Rent();
@@ -161,7 +174,7 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
             int own = operations.Length;
             if (child + 1 < old.Count)
             {
-                long next = old.Number(child + 1);
+                UInt128 next = old.Number(child + 1);
                 for (own = 0; own < operations.Length && operations[own].Number < next; own++)
                 {
                 }
@@ -224,14 +237,21 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
     }
 
     /// <summary>Writes entries as pages of a level, and an entry for each into the page above.</summary>
-    private void Write(ReducePage entries, int level, long fence, ReducePage above)
+    private void Write(ReducePage entries, int level, UInt128 fence, ReducePage above)
     {
+        if (entries.Count > 0 && entries.Number(0) < fence)
+        {
+            // The page at the left edge took a row from before its first one.
+            DeletePage(level, fence);
+            fence = entries.Number(0);
+        }
+
         Span<byte> key = stackalloc byte[ReduceKeys.PageKeyBytes];
         for (int first = 0; first < entries.Count;)
         {
             int count = entries.CountOfPage(first);
             var stored = entries.Stored(first, count);
-            long pageFence = first is 0 ? fence : entries.Number(first);
+            var pageFence = first is 0 ? fence : entries.Number(first);
             batch!.Put(ReduceKeys.Page(group, level, pageFence, key), batch.Index, stored);
             Reduce(entries, first, count);
             above.Add(pageFence, reduced.WrittenSpan, count, stored.Length);
@@ -266,7 +286,7 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         }
     }
 
-    private void Load(int level, long fence, ReducePage page)
+    private void Load(int level, UInt128 fence, ReducePage page)
     {
         Span<byte> key = stackalloc byte[ReduceKeys.PageKeyBytes];
         bool isFound = batch!.TryGet(ReduceKeys.Page(group, level, fence, key), out var row);
@@ -277,7 +297,7 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         }
     }
 
-    private void DeletePage(int level, long fence)
+    private void DeletePage(int level, UInt128 fence)
     {
         Span<byte> key = stackalloc byte[ReduceKeys.PageKeyBytes];
         batch!.Delete(ReduceKeys.Page(group, level, fence, key), batch.Index);

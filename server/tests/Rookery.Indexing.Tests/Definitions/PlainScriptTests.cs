@@ -154,7 +154,7 @@ public sealed class PlainScriptTests
         var page = new ReducePage();
         for (int i = 0; i < rows.Length; i++)
         {
-            page.Add(i + 1, rows[i]);
+            page.Add((UInt128)i, rows[i]);
         }
 
         var output = new ArrayBufferWriter<byte>();

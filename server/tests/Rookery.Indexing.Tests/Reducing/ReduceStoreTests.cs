@@ -12,15 +12,17 @@ public sealed class ReduceStoreTests
     private const int RowsOfAPage = 16;
 
     /// <summary>Random edits, deletions and fan-out, and stores that are closed and opened in between: what is kept is what a computation from scratch gives, and so is what was told.</summary>
-    [Fact]
-    public void Groups_are_what_a_computation_from_scratch_gives()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Groups_are_what_a_computation_from_scratch_gives(bool hasOrder)
     {
         for (int seed = 0; seed < 3; seed++)
         {
             var disk = new SimulatedDisk("/data");
             var work = new ReduceWorkload(seed);
             var told = new CollectedGroups();
-            var store = ReduceWorkload.Open(disk);
+            var store = ReduceWorkload.Open(disk, hasOrder);
             for (int batch = 0; batch < 120; batch++)
             {
                 work.Next();
@@ -41,7 +43,7 @@ public sealed class ReduceStoreTests
                 if (batch % 40 is 39)
                 {
                     store.Dispose();
-                    store = ReduceWorkload.Open(disk);
+                    store = ReduceWorkload.Open(disk, hasOrder);
                     Assert.Equal(batch + 1, store.Watermark);
                 }
 

@@ -15,6 +15,8 @@ internal sealed class TotalsReducer : IReducer
 
     public const long Bad = -1_000_000;
 
+    public bool HasOrder { get; init; }
+
     public void Reduce(in ReduceRows rows, IBufferWriter<byte> row)
     {
         (long n, long sum, long max) = (0, 0, long.MinValue);
@@ -140,7 +142,12 @@ internal sealed class ReduceWorkload(int seed)
             StringComparer.Ordinal),
         StringComparer.Ordinal);
 
-    public static ReduceStore Open(IDisk disk) => ReduceStore.Open(disk, Directory, new TotalsReducer(), new MemoryBudget(8 << 20), NoNotes.Instance, new SimulatedTimeProvider());
+    public static ReduceStore Open(IDisk disk, bool hasOrder = false)
+    {
+        var reducer = new TotalsReducer { HasOrder = hasOrder };
+        var budget = new MemoryBudget(8 << 20);
+        return ReduceStore.Open(disk, Directory, reducer, budget, NoNotes.Instance, new SimulatedTimeProvider());
+    }
 }
 
 /// <summary>Takes no notes.</summary>
