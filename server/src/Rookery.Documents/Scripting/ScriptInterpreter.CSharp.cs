@@ -88,7 +88,7 @@ public sealed partial class ScriptInterpreter
             RequireNoMix(first, second);
             return Value(first.Kind == ValueKind.Decimal || second.Kind == ValueKind.Decimal
                 ? CSharpNumber.Calculate(function, new CSharpNumber(DecimalOf(first)), new CSharpNumber(DecimalOf(second)))
-                : CSharpNumber.Calculate(function, NumeralOf(first), NumeralOf(second)));
+                : Calculate(function, NumeralOf(first), NumeralOf(second)));
         }
 
         return OperateOnDates(function, Temporal(first), Temporal(second));
@@ -103,6 +103,11 @@ public sealed partial class ScriptInterpreter
             throw new ScriptFailure("the script calculates with a decimal and a double, for which C# asks a cast");
         }
     }
+
+    private CSharpNumber Calculate(ScriptFunction function, CSharpNumber left, CSharpNumber right) =>
+        function == ScriptFunction.Plus && CSharpNumber.Common(left, right) == CSharpNumberType.Real
+            ? new CSharpNumber(AddReals(left.Real, right.Real))
+            : CSharpNumber.Calculate(function, left, right);
 
     private static bool IsInOrder(ScriptFunction function, int? order) => order is { } known && function switch
     {

@@ -123,7 +123,7 @@ public sealed partial class ScriptInterpreter
 
     /// <summary>
     /// The sum of the numbers, in the widest of their types; their average is no whole number. As in RavenDB numbers of documents are added as decimals, exactly, so that their order does not count; those that are
-    /// doubles by a cast or a computation are added as doubles.
+    /// doubles by a cast or a computation are added as doubles, in a reduce by their digits.
     /// </summary>
     private ScriptValue Sum(ScriptValue sequence, int count, bool isAverage)
     {
@@ -174,7 +174,7 @@ public sealed partial class ScriptInterpreter
             number = number.IsReal ? new CSharpNumber(number.Real) : number;
             sum = sum.IsWhole && number.IsWhole ? SumOfWhole(sum, number)
                 : sum.Type == CSharpNumberType.Decimal ? new CSharpNumber(sum.Decimal + DecimalOf(element))
-                : CSharpNumber.Calculate(ScriptFunction.Plus, sum, number);
+                : Calculate(ScriptFunction.Plus, sum, number);
         }
 
         var total = !isAverage ? sum

@@ -124,9 +124,9 @@ public sealed partial class ScriptInterpreter
         switch (opcode)
         {
             case Opcode.Add:
-                return left.IsNumber && right.IsNumber ? ScriptValue.Of(heap.NumberOf(left) + heap.NumberOf(right))
+                return left.IsNumber && right.IsNumber ? AddNumbers(left, right)
                     : left.IsText || right.IsText || left.IsContainer || right.IsContainer ? JoinTexts(left, right)
-                    : ScriptValue.Of(ToNumber(left) + ToNumber(right));
+                    : ScriptValue.Of(AddReals(ToNumber(left), ToNumber(right)));
             case Opcode.JoinTexts:
                 return JoinTexts(left, right);
             case Opcode.Subtract:
@@ -151,6 +151,36 @@ public sealed partial class ScriptInterpreter
                 throw ScriptProgram.Broken();
         }
     }
+
+    /// <summary>In a reduce the sum has the digits that it needs, also those that a double has not.</summary>
+    private ScriptValue AddNumbers(ScriptValue left, ScriptValue right)
+    {
+        if (!AddsDecimals || !TryReadDecimal(left, out decimal first) || !TryReadDecimal(right, out decimal second)
+            || !DecimalSum.TryAdd(first, second, out decimal sum))
+        {
+            return ScriptValue.Of(heap.NumberOf(left) + heap.NumberOf(right));
+        }
+
+        if (DecimalSum.IsDouble(sum))
+        {
+            return ScriptValue.Of((double)sum);
+        }
+
+        Span<byte> digits = stackalloc byte[DecimalSum.MostBytes];
+        int length = DecimalSum.Write(sum, digits);
+        int start = heap.Length;
+        heap.Add(digits[..length]);
+        return ScriptValue.InHeap(ValueKind.StoredNumber, start, length);
+    }
+
+    private bool TryReadDecimal(ScriptValue value, out decimal number)
+    {
+        number = 0;
+        return (value.Kind == ValueKind.StoredNumber && DecimalSum.TryRead(heap.Span(value), out number))
+            || DecimalSum.TryRead(heap.NumberOf(value), out number);
+    }
+
+    private double AddReals(double left, double right) => AddsDecimals ? DecimalSum.Add(left, right) : left + right;
 
     /// <summary>The C library divides bit by bit, so numbers of very different size take long.</summary>
     private double Remainder(double left, double right)

@@ -60,6 +60,12 @@ public sealed partial class ScriptInterpreter : IDisposable
     /// <summary>Steps that the last run took.</summary>
     public long Steps => heap.Steps;
 
+    /// <summary>
+    /// Whether doubles are added by the digits that they are written with, as <see cref="DecimalSum"/> does: the
+    /// reduces of indexes add parts in any order, and 0.1 three times is 0.3 in each.
+    /// </summary>
+    public bool AddsDecimals { get; set; }
+
     /// <summary>Takes a program for the runs that follow.</summary>
     public void Load(ScriptProgram program)
     {

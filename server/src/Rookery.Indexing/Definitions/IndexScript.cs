@@ -14,10 +14,11 @@ internal sealed record CompiledMap(string? Collection, ScriptProgram Program, IR
 
 /// <summary>The text of a reduce, compiled.</summary>
 /// <param name="Key">A row → what it is grouped by.</param>
-/// <param name="KeyNames">The names of the key's members, where it is an object in the text.</param>
+/// <param name="KeyMembers">The members of the key, where it is an object in the text.</param>
 /// <param name="Row">An object of the key and the rows (<c>key</c>, <c>values</c>) → one row.</param>
 /// <param name="Fields">The names of that row's members.</param>
-internal sealed record CompiledReduce(ScriptProgram Key, IReadOnlyList<string> KeyNames, ScriptProgram Row, IReadOnlyList<string> Fields)
+internal sealed record CompiledReduce(
+    ScriptProgram Key, IReadOnlyList<ReduceKeyMember> KeyMembers, ScriptProgram Row, IReadOnlyList<string> Fields)
 {
     /// <summary>The same functions, where they need no machine.</summary>
     public PlainReduce? Plain { get; init; }
@@ -58,10 +59,12 @@ internal static class IndexScript
         var fields = ResultFields.Of(row.Statements);
         ReduceResult.Require(row);
         var program = Compile(row, fields);
-        key = ReduceKeyForm.Complete(key);
         var keyProgram = Compile(key, []);
         return program.LoadedCollections.Count + keyProgram.LoadedCollections.Count == 0
-            ? new CompiledReduce(keyProgram, ReduceKeyForm.NamesOf(key), program, fields) { Plain = PlainScript.ToReduce(key, row) }
+            ? new CompiledReduce(keyProgram, ReduceKeyMember.Of(key), program, fields)
+            {
+                Plain = PlainScript.ToReduce(key, row),
+            }
             : throw TokenCursor.NotSupported("loading documents in a reduce", at);
     }
 

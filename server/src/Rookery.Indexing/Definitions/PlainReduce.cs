@@ -7,8 +7,9 @@ using Rookery.Indexing.Segments;
 namespace Rookery.Indexing.Definitions;
 
 /// <summary>
-/// A reduce that only adds numbers up: each member of its row is the key, a part of it, or the sum of a member of the rows. Added in the order of the rows, as the machine adds, and written as it writes, so that the outcome
-/// is the same bytes. What is no number is left to the machine. Any number of threads.
+/// A reduce that only adds numbers up: each member of its row is the key, a part of it, or the sum of a member of the
+/// rows. Numbers are added exactly, so that no order counts, and written as the machine writes them. What is no number
+/// is left to the machine. Any number of threads.
 /// </summary>
 internal sealed class PlainReduce
 {
@@ -41,6 +42,9 @@ internal sealed class PlainReduce
         (_keyNames, _key, _compositeKey, _summed) = (keyNames, key, compositeKey, summed);
         _members = [.. members.Select(static member => (Encoding.UTF8.GetBytes($"\"{member.Name}\":"), Encoding.UTF8.GetBytes(member.KeyMember), member.Sum))];
     }
+
+    /// <summary>Whether each sum is of the member that takes it, so that sums of parts are added.</summary>
+    public required bool AddsItsOwn { get; init; }
 
     /// <summary>What a row is grouped by.</summary>
     /// <param name="row">The row.</param>
@@ -86,14 +90,6 @@ internal sealed class PlainReduce
             }
         }
 
-        foreach (ref var sum in sums)
-        {
-            if (!sum.IsFinite)
-            {
-                return false;
-            }
-        }
-
         // A member of the key is no longer than the key.
         long mostLength = 2;
         foreach (var (head, name, sum) in _members)
@@ -125,7 +121,7 @@ internal sealed class PlainReduce
 
         for (int i = 0; i < sums.Length; i++)
         {
-            if (!(_isCSharp ? sums[i].TryAddAsCSharp(members[found[i]]) : sums[i].TryAdd(members[found[i]])))
+            if (!sums[i].TryAdd(members[found[i]], _isCSharp))
             {
                 return false;
             }

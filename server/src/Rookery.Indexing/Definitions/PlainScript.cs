@@ -49,7 +49,18 @@ internal sealed class PlainScript
 
         var script = new PlainScript(row.Parameter);
         var members = script.Returned(row.Statements) is { } value ? script.ToSums(value) : null;
-        return members is not null && script.IsWhole ? new PlainReduce(new NamedMembers(keys.names), single, composite, new NamedMembers(script.names), members, script.isCSharp) : null;
+        if (members is null || !script.IsWhole)
+        {
+            return null;
+        }
+
+        var (known, summed) = (new NamedMembers(keys.names), new NamedMembers(script.names));
+        return new PlainReduce(known, single, composite, summed, members, script.isCSharp)
+        {
+            AddsItsOwn = members.TrueForAll(member => keys.names.Contains(member.Name)
+                ? member.Sum < 0
+                : member.Sum >= 0 && string.Equals(member.Name, script.names[member.Sum], StringComparison.Ordinal)),
+        };
     }
 
     /// <summary>Whether nothing was left out: a variable that the value does not use may load a document. Its variables are only known to be plain when they were used.</summary>

@@ -5,7 +5,10 @@ using Rookery.Documents.Scripting;
 
 namespace Rookery.Indexing.Definitions;
 
-/// <summary>A sum of numbers of rows, as the machine adds them: those of JavaScript as doubles, one after the other; those of C# exactly, and as whole numbers as long as all are.</summary>
+/// <summary>
+/// A sum of numbers of rows, exact and in any order: a whole number as long as all are. What the machine adds of
+/// JavaScript is the same in 15 digits.
+/// </summary>
 internal struct PlainSum
 {
     /// <summary>Bytes that it takes at most.</summary>
@@ -13,31 +16,28 @@ internal struct PlainSum
 
     private const int MostDigits = 20;
 
-    private double _sum;
     private long _whole;
     private NumberSum _exact;
     private bool _isReal;
 
-    /// <summary>Whether JSON has it.</summary>
-    public readonly bool IsFinite => double.IsFinite(_sum);
-
-    /// <summary>Adds a number of JavaScript; false where the value is none.</summary>
-    public bool TryAdd(ReadOnlySpan<byte> json)
-    {
-        bool isNumber = PlainNumber.TryParse(json, out double number);
-        _sum += number;
-        return isNumber;
-    }
-
-    /// <summary>Adds a number of C#; false where the value is none, or the sum is larger than a long.</summary>
-    public bool TryAddAsCSharp(ReadOnlySpan<byte> json)
+    /// <summary>Adds a number; false where the value is none, or the sum is larger than a long of C#.</summary>
+    public bool TryAdd(ReadOnlySpan<byte> json, bool isCSharp)
     {
         if (Utf8Parser.TryParse(json, out long whole, out int read) && read == json.Length && read > 0)
         {
             long sum = unchecked(_whole + whole);
             bool fits = ((_whole ^ sum) & (whole ^ sum)) >= 0;
-            _whole = sum;
-            return fits;
+            if (fits)
+            {
+                _whole = sum;
+            }
+            else if (!isCSharp)
+            {
+                _exact.Add(json);
+                _isReal = true;
+            }
+
+            return fits || !isCSharp;
         }
 
         if (json.IsEmpty || (json[0] != (byte)'-' && !char.IsAsciiDigit((char)json[0])))
@@ -53,11 +53,6 @@ internal struct PlainSum
     /// <summary>Writes it as the machine writes it; returns its bytes.</summary>
     public readonly int Write(Span<byte> destination, bool isCSharp)
     {
-        if (!isCSharp)
-        {
-            return NumberText.Format(_sum, destination);
-        }
-
         if (!_isReal)
         {
             _whole.TryFormat(destination, out int digits, default, CultureInfo.InvariantCulture);
@@ -69,7 +64,13 @@ internal struct PlainSum
         var exact = _exact;
         exact.Add(whole[..wholeLength]);
         int length = exact.Write(destination);
-        if (destination[..length].IndexOfAny(".eE"u8) < 0)
+        if (!isCSharp && destination[..length].Contains((byte)'E'))
+        {
+            double number = double.Parse(destination[..length], NumberStyles.Float, CultureInfo.InvariantCulture);
+            return NumberText.Format(number, destination);
+        }
+
+        if (isCSharp && destination[..length].IndexOfAny(".eE"u8) < 0)
         {
             ".0"u8.CopyTo(destination[length..]);
             length += 2;

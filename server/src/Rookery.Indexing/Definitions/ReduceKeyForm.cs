@@ -6,26 +6,16 @@ namespace Rookery.Indexing.Definitions;
 
 /// <summary>
 /// Gives reduce keys one form, so that the row of a group does not depend on which of its documents was indexed first: that of <see cref="CanonicalJson"/>. What is missing is null where the key is an object in the
-/// text, in the order of the text; of other objects null members are left out. One thread at a time.
+/// text, in the order of the text; of all other objects, at any depth, null members are left out, so that null and
+/// missing are one. One thread at a time.
 /// </summary>
-/// <param name="names">The names of the key's members, where it is an object in the text.</param>
-internal sealed class ReduceKeyForm(IReadOnlyList<string> names)
+/// <param name="members">The members of the key, where it is an object in the text.</param>
+internal sealed class ReduceKeyForm(IReadOnlyList<ReduceKeyMember> members)
 {
     private const int MostPlainDigits = 15;
 
-    private readonly byte[][] _names = [.. names.Select(Encoding.UTF8.GetBytes)];
     private readonly PooledBytes _key = new();
     private readonly PooledBytes _others = new();
-
-    /// <summary>The names of the members of a key that is an object in the text; none where it is another value.</summary>
-    public static IReadOnlyList<string> NamesOf(ScriptSource key) =>
-        key.Statements is [.., ReturnStatement { Value: ObjectLiteral literal }] && literal.Members.All(static member => member.Name is not null)
-            ? [.. literal.Members.Select(static member => member.Name!).Distinct(StringComparer.Ordinal)]
-            : [];
-
-    /// <summary>The key with null where an object below it would lack a member.</summary>
-    public static ScriptSource Complete(ScriptSource key) =>
-        key.Statements is [.., ReturnStatement { Value: { } value } result] ? key with { Statements = [.. key.Statements.SkipLast(1), result with { Value = Complete(value, isBelow: false) }] } : key;
 
     /// <summary>The one form of a key.</summary>
     /// <param name="json">The key: JSON without whitespace between its tokens.</param>
@@ -38,32 +28,7 @@ internal sealed class ReduceKeyForm(IReadOnlyList<string> names)
         }
 
         _key.Clear();
-        if (json[0] != (byte)'{')
-        {
-            CanonicalJson.Append(json, _key);
-            return _key.Written;
-        }
-
-        _key.Append((byte)'{');
-        foreach (byte[] name in _names)
-        {
-            AppendName(name);
-            if (StoredJson.TryFindMember(json, 0, name, out _, out int at))
-            {
-                CanonicalJson.Append(json[at..StoredJson.SkipValue(json, at)], _key);
-            }
-            else
-            {
-                _key.Append("null"u8);
-            }
-        }
-
-        if (_names.Length == 0)
-        {
-            AppendOthers(json);
-        }
-
-        _key.Append((byte)'}');
+        Append(json, members);
         return _key.Written;
     }
 
@@ -74,46 +39,114 @@ internal sealed class ReduceKeyForm(IReadOnlyList<string> names)
         _others.Release();
     }
 
-    private static Expression Complete(Expression value, bool isBelow) => value switch
-    {
-        ObjectLiteral literal => literal with { Members = [.. literal.Members.Select(member => member with { Value = OrNull(Complete(member.Value, isBelow: true), isBelow) })] },
-        ArrayLiteral array => array with { Elements = [.. array.Elements.Select(static element => Complete(element, isBelow: true))] },
-        _ => value,
-    };
-
-    private static Expression OrNull(Expression value, bool isWanted) =>
-        isWanted && value is not (ObjectLiteral or ArrayLiteral) ? new LogicalExpression(Opcode.JumpKeepingValue, value, new WordLiteral(Opcode.PushNull, value.Position), value.Position) : value;
-
     private static bool IsInForm(ReadOnlySpan<byte> json) => json[0] switch
     {
         (byte)'{' or (byte)'[' or (byte)'-' => false,
         (byte)'"' => !json.Contains((byte)'\\'),
-        >= (byte)'0' and <= (byte)'9' => json.Length <= MostPlainDigits && !json.ContainsAnyExceptInRange((byte)'0', (byte)'9'),
+        >= (byte)'0' and <= (byte)'9' => json.Length <= MostPlainDigits
+            && !json.ContainsAnyExceptInRange((byte)'0', (byte)'9'),
         _ => true,
     };
 
-    private void AppendName(ReadOnlySpan<byte> name)
+    private void Append(ReadOnlySpan<byte> json, IReadOnlyList<ReduceKeyMember> named)
     {
-        const int MostBytesOfEscape = 6;
-        _key.Append(_key.Length > 1 ? ",\""u8 : "\""u8);
-        _key.Advance(JsonText.Escape(name, _key.Reserve(name.Length * MostBytesOfEscape)));
-        _key.Append("\":"u8);
+        if (json[0] != (byte)'{' || named.Count == 0)
+        {
+            AppendOrdered(json);
+            return;
+        }
+
+        _key.Append((byte)'{');
+        for (int i = 0; i < named.Count; i++)
+        {
+            _key.Append(i > 0 ? ","u8 : default);
+            _key.Append(named[i].Head);
+            if (StoredJson.TryFindMember(json, 0, named[i].Name, out _, out int at))
+            {
+                Append(json[at..StoredJson.SkipValue(json, at)], named[i].Members);
+            }
+            else
+            {
+                _key.Append("null"u8);
+            }
+        }
+
+        _key.Append((byte)'}');
     }
 
-    /// <summary>Appends the members of an object that is not in the text, in the order of their names.</summary>
-    private void AppendOthers(ReadOnlySpan<byte> json)
+    /// <summary>
+    /// Appends a value with the members of its objects in the order of their names, and without those that are null.
+    /// </summary>
+    private void AppendOrdered(ReadOnlySpan<byte> json)
     {
         _others.Clear();
         CanonicalJson.Append(json, _others);
-        var ordered = _others.Written;
-        int at = 1;
-        while (StoredJson.TryReadMember(ordered, ref at, out var name, out int value))
+        AppendWithoutNulls(_others.Written);
+    }
+
+    private void AppendWithoutNulls(ReadOnlySpan<byte> json)
+    {
+        bool isObject = json[0] == (byte)'{';
+        if (!isObject && json[0] != (byte)'[')
         {
-            if (ordered[value] != (byte)'n')
-            {
-                _key.Append(_key.Length > 1 ? ","u8 : default);
-                _key.Append(ordered[(name.Start - 1)..at]);
-            }
+            _key.Append(json);
+            return;
         }
+
+        _key.Append(json[0]);
+        bool isFirst = true;
+        for (int at = 1; at < json.Length - 1; at++)
+        {
+            int value = isObject ? JsonText.SkipString(json, at) + 1 : at;
+            int end = StoredJson.SkipValue(json, value);
+            if (!isObject || json[value] != (byte)'n')
+            {
+                _key.Append(isFirst ? default : ","u8);
+                _key.Append(json[at..value]);
+                AppendWithoutNulls(json[value..end]);
+                isFirst = false;
+            }
+
+            at = end;
+        }
+
+        _key.Append(json[^1]);
+    }
+}
+
+/// <summary>A member of a reduce key that is an object in the text.</summary>
+internal sealed class ReduceKeyMember
+{
+    private ReduceKeyMember(ObjectMember member)
+    {
+        const int MostBytesOfEscape = 6;
+        Name = Encoding.UTF8.GetBytes(member.Name!);
+        byte[] escaped = new byte[Name.Length * MostBytesOfEscape];
+        Head = [(byte)'"', .. escaped.AsSpan(0, JsonText.Escape(Name, escaped)), .. "\":"u8];
+        Members = Of(member.Value);
+    }
+
+    /// <summary>Its name.</summary>
+    public byte[] Name { get; }
+
+    /// <summary>The name as it stands before the value.</summary>
+    public byte[] Head { get; }
+
+    /// <summary>The members of its value, where that is an object in the text, too.</summary>
+    public IReadOnlyList<ReduceKeyMember> Members { get; }
+
+    /// <summary>The members of a key; none where it is another value.</summary>
+    public static IReadOnlyList<ReduceKeyMember> Of(ScriptSource key) =>
+        key.Statements is [.., ReturnStatement { Value: { } value }] ? Of(value) : [];
+
+    private static ReduceKeyMember[] Of(Expression value)
+    {
+        if (value is not ObjectLiteral { Members: var members } || members.Any(static member => member.Name is null))
+        {
+            return [];
+        }
+
+        var named = members.DistinctBy(static member => member.Name, StringComparer.Ordinal);
+        return [.. named.Select(static member => new ReduceKeyMember(member))];
     }
 }

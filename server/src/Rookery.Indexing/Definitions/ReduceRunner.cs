@@ -20,17 +20,18 @@ internal sealed class ReduceRunner : IReducer, IDisposable
     /// <param name="limits">What one call may cost; the default ones where none are given.</param>
     public ReduceRunner(CompiledReduce reduce, ScriptLimits? limits = null)
     {
-        (_reduce, _form, _key, _row) = (reduce, new ReduceKeyForm(reduce.KeyNames), new ScriptInterpreter(limits), new ScriptInterpreter(limits));
+        (_reduce, _form) = (reduce, new ReduceKeyForm(reduce.KeyMembers));
+        (_key, _row) = (new ScriptInterpreter(limits), new ScriptInterpreter(limits) { AddsDecimals = true });
     }
 
     /// <summary>What a row is grouped by, as JSON in its one form: valid until the next call, or as long as the row.</summary>
     /// <exception cref="ReduceException">The text fails.</exception>
     public ReadOnlySpan<byte> KeyOf(ReadOnlySpan<byte> row) => _form.Of(ReadKey(row));
 
-    /// <inheritdoc/>
     /// <summary>Sums are the same in any order; of all else, such as <c>First()</c>, it is not known.</summary>
     public bool HasOrder => _reduce.Plain is null;
 
+    /// <inheritdoc/>
     public void Reduce(in ReduceRows rows, IBufferWriter<byte> row)
     {
         var key = KeyOf(rows[0]);

@@ -134,6 +134,24 @@ internal sealed class IndexedNode : IDisposable
 
     public IIndexStore StoreOf(string name, string database = "shop") => Serving(name, database).Store;
 
+    /// <summary>The stored rows of an index, in the order of their bytes.</summary>
+    public List<string> ReadRows(string name)
+    {
+        using var snapshot = StoreOf(name).OpenSnapshot();
+        var rows = new List<string>();
+        foreach (var (reader, live) in snapshot.Segments)
+        {
+            using var stored = reader.Stored();
+            foreach (int entry in Enumerable.Range(0, reader.Entries).Where(live.IsLive))
+            {
+                rows.Add(Encoding.UTF8.GetString(stored.Read(entry)));
+            }
+        }
+
+        rows.Sort(StringComparer.Ordinal);
+        return rows;
+    }
+
     /// <summary>Whether what queries see of an index is what its documents say now.</summary>
     public void Check(string name, AutoIndexDefinition definition, string database = "shop", string context = "")
     {
