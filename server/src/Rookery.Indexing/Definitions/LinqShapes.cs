@@ -62,6 +62,7 @@ internal sealed class LinqShapes
         NameExpression name => Find(name.Name),
         MemberExpression or InvokeExpression => members.GetValueOrDefault(value),
         ConditionalExpression choice => Of(choice.Then) ?? Of(choice.Otherwise),
+        LogicalExpression { Keep: Opcode.JumpKeepingValue } choice => Of(choice.Left) ?? Of(choice.Right),
         ObjectLiteral literal => OfMembers(literal),
         _ => null,
     };

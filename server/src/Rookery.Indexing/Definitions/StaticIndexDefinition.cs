@@ -62,6 +62,19 @@ public sealed class StaticIndexDefinition
     /// <summary>What was said of fields; <see cref="StaticIndexRequest.AllFields"/> speaks of all.</summary>
     private IReadOnlyList<StaticIndexField> Options { get; }
 
+    /// <summary>
+    /// Refuses a reduce whose answer does not follow from the documents alone. It is run for that: where a definition
+    /// comes in, and where its index is opened.
+    /// </summary>
+    /// <exception cref="IndexDefinitionException">It names the member that shows it.</exception>
+    public void RequireOneAnswer()
+    {
+        if (CompiledReduce is not null && ReduceTrial.FindFault(CompiledReduce, Reduce!) is { } fault)
+        {
+            throw new IndexDefinitionException(fault);
+        }
+    }
+
     /// <summary>The definition as it goes through the log: one form for one content.</summary>
     public byte[] ToJson()
     {

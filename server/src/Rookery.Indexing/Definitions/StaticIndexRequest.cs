@@ -111,6 +111,7 @@ public sealed record StaticIndexRequest(string Name, StaticIndexDefinition Defin
 
     private static StaticIndexRequest Checked(StaticIndexRequest request)
     {
+        request.Definition.RequireOneAnswer();
         int bytes = request.Definition.ToJson().Length;
         return bytes <= IndexRecord.MaxDefinitionBytes ? request : throw new IndexDefinitionException($"The definition takes {bytes} bytes, and at most {IndexRecord.MaxDefinitionBytes} are allowed.");
     }

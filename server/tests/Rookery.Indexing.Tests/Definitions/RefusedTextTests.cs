@@ -121,6 +121,7 @@ public sealed class RefusedTextTests
     [InlineData("from r in results group r by r.o into g select new { o = g.Key, c = g.Count() }", "'Count' of a group")]
     [InlineData("from r in results group r by r.o into g select new { o = g.Key, c = g.LongCount(x => x.c > 1) }", "'LongCount' of a group")]
     [InlineData("from r in results group r by r.o into g select new { o = g.Key, c = g.Average(x => x.c) }", "'Average' of a group")]
+    [InlineData("results.GroupBy(r => r.o).Select(g => new { o = 1, c = (g ?? null).Count() })", "'Count' of a group")]
     [InlineData("from r in results group r by r.o into g let h = new { g } select new { o = g.Key, c = Enumerable.Average(h.g.Select(x => x.c)) }", "'Average' of a group")]
     public void A_reduce_that_gives_a_group_no_row_or_several_or_counts_its_rows_is_refused(string text, string message) =>
         Assert.Contains(message, Assert.Throws<ScriptException>(() => IndexScript.CompileReduce(text)).Message, StringComparison.Ordinal);

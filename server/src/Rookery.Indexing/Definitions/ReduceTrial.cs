@@ -1,0 +1,374 @@
+using System.Buffers;
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using Rookery.Documents.Json;
+using Rookery.Documents.Scripting;
+using Rookery.Indexing.Reducing;
+
+namespace Rookery.Indexing.Definitions;
+
+/// <summary>
+/// Tries a reduce on rows that are made up: all at once, and in parts whose rows are reduced again. Pages of a large
+/// group are such parts, and where they end is not the documents' doing, so both ways must give one row. The texts of a
+/// reduce that does not are too many to be told by their shapes.
+/// </summary>
+internal sealed class ReduceTrial : IDisposable
+{
+    private const int MostNames = 64;
+    private const int MostConstants = 12;
+    private const int MostGuesses = 300;
+    private const int MostTrials = 24;
+    private const int ShownCharacters = 60;
+
+    // Of rows that are made up: a definition may have thousands of members.
+    private const long MostBytes = 32 << 20;
+
+    private const string Why = "The rows of a group are reduced in parts of 16, and what comes out is reduced again.";
+
+    // Sums of doubles differ in their last digits by the order in which they are added.
+    private const double Tolerance = 1e-9;
+
+    private static readonly ScriptLimits Limits = new() { Steps = 60_000, MostSteps = 60_000, MemoryBytes = 2 << 20 };
+
+    private const int Nothing = 0;
+    private const int Number = 1;
+    private const int Text = 3;
+    private const int Date = 4;
+
+    // Kinds by how often members have them.
+    private static readonly int[] Guesses = [Number, Number, Number, Text, Text, Nothing, 2, Date, 5, 6, 7, 8, 9, 10];
+
+    // How many rows each part has; the parts' rows are then reduced as one.
+    private static readonly int[][] Parts = [[1], [1, 1], [2, 1], [1, 2], [16, 1], [1, 16], [6, 5, 6], [1, 1, 1, 1, 1]];
+
+    private readonly IReadOnlyList<string> _fields;
+    private readonly ReduceRunner _runner;
+    private readonly string[][] _values;
+    private readonly ArrayBufferWriter<byte> _reduced = new();
+    private string? _failure;
+    private bool[] _isKey;
+    private long _bytesLeft = MostBytes;
+
+    private ReduceTrial(CompiledReduce reduce, string text)
+    {
+        _fields = reduce.Fields;
+        _runner = new ReduceRunner(reduce, Limits);
+        _values = ValuesFor(text);
+        _isKey = new bool[_fields.Count];
+    }
+
+    /// <summary>Why a reduce has no one answer, in a sentence; null where no rows were found that show it.</summary>
+    /// <param name="reduce">The reduce.</param>
+    /// <param name="text">Its text.</param>
+    public static string? FindFault(CompiledReduce reduce, string text)
+    {
+        if (reduce.Plain is { AddsItsOwn: true })
+        {
+            return null;
+        }
+
+        using var trial = new ReduceTrial(reduce, text);
+        return trial.Run();
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _runner.Dispose();
+
+    /// <summary>
+    /// Values of each kind that a member may have, as JSON, among them those that the text compares with.
+    /// </summary>
+    private static string[][] ValuesFor(string text)
+    {
+        bool isLinq = !text.AsSpan().TrimStart().StartsWith("groupBy", StringComparison.Ordinal);
+        var tokens = new Lexer(text, isLinq).ReadAll();
+        IEnumerable<Token> Of(TokenKind kind, int most) =>
+            tokens.Where(token => token.Kind == kind)
+                .DistinctBy(static token => token.Text, StringComparer.Ordinal)
+                .Take(most);
+
+        double[] numbers =
+        [
+            2, 1, 5, 2, 13, 3, 8,
+            .. Of(TokenKind.Number, MostConstants)
+                .SelectMany(static token => (double[])[token.Number, token.Number + 1, token.Number - 1])
+                .Where(static number => number is > 0 and < 1e15),
+        ];
+        var texts = Of(TokenKind.Text, MostConstants).Select(static token => Quoted(token.Text));
+        string[] names = [.. Of(TokenKind.Name, MostNames).Select(static token => token.Text)];
+        string[] whole = [.. numbers.Select(static number => number.ToString("R", CultureInfo.InvariantCulture))];
+        string[] objects = [.. whole.Take(4).Select(number => ObjectOf(names.Select(name => $"\"{name}\":{number}")))];
+        return
+        [
+            ["null"],
+            whole,
+            ["0.5", "2.375", "0.125", "1.1", "7.0625", "0.5"],
+            ["\"b\"", "\"a\"", "\"B\"", "\"\"", "\"c\"", "\"a\"", .. texts],
+            ["\"2024-05-06T07:08:09Z\"", "\"2023-01-02T03:04:05.0000000Z\"", "\"2025-02-03T00:00:00\""],
+            ["[\"b\"]", "[\"a\",\"b\"]", "[]", "[\"c\",\"a\"]"],
+            ["[2]", "[1,2]", "[]", "[3,1,5]", "[8]"],
+            [.. objects.Select((one, index) => index is 2 ? "[]" : $"[{one},{objects[(index + 1) % objects.Length]}]")],
+            objects,
+            ["true", "false", "false"],
+            ["\"1.02:03:04\"", "\"00:00:05\"", "\"00:00:07.5000000\""],
+        ];
+    }
+
+    private static string Quoted(string text)
+    {
+        const int MostBytesOfEscape = 6;
+        byte[] plain = Encoding.UTF8.GetBytes(text);
+        byte[] escaped = new byte[plain.Length * MostBytesOfEscape];
+        return $"\"{Encoding.UTF8.GetString(escaped.AsSpan(0, JsonText.Escape(plain, escaped)))}\"";
+    }
+
+    private static string ObjectOf(IEnumerable<string> members) => $"{{{string.Join(',', members)}}}";
+
+    private string? Run()
+    {
+        if (FindKinds() is not { } kinds)
+        {
+            // One that fails whatever it is given says so when it runs.
+            return _failure is null ? null : $"The reduce fails on the rows it makes. {Why} {_failure}";
+        }
+
+        _isKey = [.. kinds.Select((_, field) => IsOfKey(kinds, field))];
+        int[][] takes = [.. kinds.Select((_, field) => KindsThatTakes(kinds, field))];
+        int trials = Math.Min(MostTrials, 2 * takes.Max(static taken => taken.Length));
+        for (int trial = 0; trial < trials; trial++)
+        {
+            int step = 1 + (trial / _values.Length);
+            int[] tried = [.. takes.Select((taken, field) => taken[(trial + (field * step)) % taken.Length])];
+            int[] numbers = [.. tried.Select((kind, field) => takes[field].Contains(Number) ? Number : kind)];
+            if (FindFault(tried, trial) is var (fault, isJoined)
+                && (!isJoined || FindFault(numbers, trial) is not null))
+            {
+                return fault;
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>Whether the key of a row changes with a member.</summary>
+    private bool IsOfKey(int[] kinds, int changed) => ((int[])[kinds[changed], Number, Text, Date]).Any(kind =>
+    {
+        int[] tried = [.. kinds];
+        tried[changed] = kind;
+        return !HaveOneKey(RowsOf(tried, 2, 0, field => field != changed));
+    });
+
+    /// <summary>The kinds that a member may have beside the others.</summary>
+    private int[] KindsThatTakes(int[] kinds, int field)
+    {
+        int[] tried = [.. kinds];
+        int[] taken = [.. Enumerable.Range(0, _values.Length).Where(kind =>
+        {
+            tried[field] = kind;
+            return CanReduce(tried);
+        })];
+        return taken.Length > 0 ? taken : [kinds[field]];
+    }
+
+    private (string Fault, bool IsJoined)? FindFault(int[] kinds, int trial)
+    {
+        foreach (int[] parts in Parts)
+        {
+            if (_bytesLeft < 0)
+            {
+                return null;
+            }
+
+            if (FindFault(RowsOf(kinds, parts.Sum(), trial, field => _isKey[field]), parts) is { } fault)
+            {
+                return fault;
+            }
+        }
+
+        return null;
+    }
+
+    /// <summary>A kind for each member with which the reduce runs; null where none was found.</summary>
+    private int[]? FindKinds()
+    {
+        uint guess = 1;
+        for (int number = 0; number < MostGuesses; number++)
+        {
+            int[] kinds = new int[_fields.Count];
+            for (int field = 0; field < kinds.Length; field++)
+            {
+                guess = (guess * 1664525) + 1013904223;
+                kinds[field] = number < _values.Length ? number : Guesses[(guess >> 16) % (uint)Guesses.Length];
+            }
+
+            if (CanReduce(kinds))
+            {
+                return kinds;
+            }
+        }
+
+        return null;
+    }
+
+    private bool CanReduce(int[] kinds)
+    {
+        if (_bytesLeft < 0)
+        {
+            return false;
+        }
+
+        var rows = RowsOf(kinds, 3, 0, field => _isKey[field]);
+        if (TryReduce(rows, out _) is not { } row)
+        {
+            return false;
+        }
+
+        bool canReduceAgain = TryReduce([row, rows[0]], out string failure) is not null;
+        _failure ??= canReduceAgain ? null : failure;
+        return canReduceAgain;
+    }
+
+    /// <summary>Rows whose members differ but for those that are kept equal, such as those of the key.</summary>
+    private byte[][] RowsOf(int[] kinds, int count, int trial, Func<int, bool> isKept)
+    {
+        int ValueOf(int row, int field) => isKept(field) ? trial : trial + (row * (1 + (field % 3))) + field;
+        byte[][] rows = [.. Enumerable.Range(0, count).Select(row => RowOf(kinds, field => ValueOf(row, field)))];
+        _bytesLeft -= rows.Sum(static row => (long)row.Length);
+        return rows;
+    }
+
+    private byte[] RowOf(int[] kinds, Func<int, int> valueOf)
+    {
+        var members = _fields.Select((name, field) =>
+        {
+            string[] values = _values[kinds[field]];
+            return $"{Quoted(name)}:{values[valueOf(field) % values.Length]}";
+        });
+        return Encoding.UTF8.GetBytes(ObjectOf(members));
+    }
+
+    private bool HaveOneKey(byte[][] rows)
+    {
+        try
+        {
+            byte[] first = _runner.KeyOf(rows[0]).ToArray();
+            return Array.TrueForAll(rows, row => _runner.KeyOf(row).SequenceEqual(first));
+        }
+        catch (ReduceException)
+        {
+            return true;
+        }
+    }
+
+    private (string Fault, bool IsJoined)? FindFault(byte[][] rows, int[] parts)
+    {
+        if (TryReduce(rows, out _) is not { } whole)
+        {
+            return null;
+        }
+
+        var reduced = new List<byte[]>();
+        int first = 0;
+        foreach (int count in parts)
+        {
+            if (TryReduce(rows[first..(first + count)], out _) is not { } part)
+            {
+                return null;
+            }
+
+            reduced.Add(part);
+            first += count;
+        }
+
+        return TryReduce([.. reduced], out _) is { } joined ? Compare(whole, joined, rows.Length) : null;
+    }
+
+    private byte[]? TryReduce(byte[][] rows, out string failure)
+    {
+        failure = "";
+        try
+        {
+            _runner.BeginGroup(_runner.KeyOf(rows[0]));
+            foreach (byte[] row in rows)
+            {
+                _runner.AddRow(row);
+            }
+
+            _reduced.ResetWrittenCount();
+            _runner.EndGroup(_reduced);
+            return _reduced.WrittenSpan.ToArray();
+        }
+        catch (ReduceException failed)
+        {
+            failure = failed.Message;
+            return null;
+        }
+    }
+
+    /// <summary>
+    /// The fault that two rows of one group show, and whether it may be one of numbers that were joined with texts, as
+    /// no document has them: <c>0 + "a"</c>.
+    /// </summary>
+    private (string Fault, bool IsJoined)? Compare(byte[] whole, byte[] joined, int rows)
+    {
+        using var one = JsonDocument.Parse(whole);
+        using var other = JsonDocument.Parse(joined);
+        foreach (string name in _fields)
+        {
+            var (first, second) = (Member(one.RootElement, name), Member(other.RootElement, name));
+            if (!AreSame(first, second))
+            {
+                string fault = $"The member '{name}' of the reduce depends on how often its rows are reduced: "
+                    + $"{(rows == 1 ? "a row" : $"{rows} rows")} at once gave {Shown(first)}, "
+                    + $"and what they were reduced to, reduced again, gave {Shown(second)}. {Why} "
+                    + "Do not count, filter or compute with rows there: let the map give what is added up, such as "
+                    + "'Count = 1', and take Sum, Min, Max, First or Distinct of that member; round in the query.";
+                return (fault, IsTextOrNothing(first) || IsTextOrNothing(second));
+            }
+        }
+
+        return null;
+    }
+
+    private static bool IsTextOrNothing(JsonElement? value) => value is null or { ValueKind: JsonValueKind.String };
+
+    private static JsonElement? Member(JsonElement row, string name) =>
+        row.TryGetProperty(name, out var value) && value.ValueKind != JsonValueKind.Null ? value : null;
+
+    private static string Shown(JsonElement? value)
+    {
+        string text = value?.GetRawText() ?? "nothing";
+        return text.Length <= ShownCharacters ? text : text[..ShownCharacters] + "…";
+    }
+
+    private static bool AreSame(JsonElement? one, JsonElement? other) => (one, other) switch
+    {
+        (null, null) => true,
+        ({ } first, { } second) => AreSame(first, second),
+        _ => false,
+    };
+
+    private static bool AreSame(JsonElement one, JsonElement other)
+    {
+        if (one.ValueKind != other.ValueKind)
+        {
+            return false;
+        }
+
+        switch (one.ValueKind)
+        {
+            case JsonValueKind.Number:
+                var (first, second) = (one.GetDouble(), other.GetDouble());
+                return Math.Abs(first - second) <= Tolerance * Math.Max(Math.Abs(first), Math.Abs(second));
+            case JsonValueKind.Array:
+                return one.GetArrayLength() == other.GetArrayLength()
+                    && one.EnumerateArray().Zip(other.EnumerateArray()).All(static x => AreSame(x.First, x.Second));
+            case JsonValueKind.Object:
+                var members = one.EnumerateObject().ToList();
+                return members.Count == other.EnumerateObject().Count()
+                    && members.TrueForAll(member => AreSame(Member(one, member.Name), Member(other, member.Name)));
+            default:
+                return string.Equals(one.ToString(), other.ToString(), StringComparison.Ordinal);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+using System.Text.Json;
+using Rookery.Indexing.Definitions;
+using Rookery.Indexing.Tests.Indexes;
+
+namespace Rookery.Indexing.Tests.Definitions;
+
+/// <summary>
+/// The rows of a map/reduce index follow from the documents alone: not from the order in which they came, from what was
+/// there before, nor from pages of rows.
+/// </summary>
+public sealed class ReduceOrderTests
+{
+    private const string Map = "from u in docs.Users select new { u.k, u.a, u.b, u.d, u.tags }";
+
+    /// <summary>Each takes another way to its answer.</summary>
+    [Theory]
+    [InlineData("k: g.key, a: g.values.reduce((s, v) => s + v.a, 0), b: 0, d: null, tags: null")]
+    [InlineData("k: g.key, a: g.values.reduce((s, v) => s + (v.a || 0), 0), b: g.values[0].b, d: '', tags: null")]
+    [InlineData("k: g.key, a: g.values[0].a, b: g.values.reduce((m, v) => Math.max(m, v.b), 0), d: "
+        + "g.values[0].d, tags: g.values.flatMap(v => v.tags)")]
+    [InlineData("k = g.Key, a = g.Sum(x => x.a), b = g.Sum(x => x.b), d = g.Max(x => x.d), tags = "
+        + "g.SelectMany(x => x.tags).Distinct()")]
+    [InlineData("k = g.Key, a = g.Sum(x => (decimal)x.a), b = g.Sum(x => (double)x.b), d = g.OrderBy(x => "
+        + "x.d).First().d, tags = g.Last().tags")]
+    [InlineData("k = g.Key, a = g.First().a, b = g.Last().b, d = g.Min(x => x.d), tags = g.SelectMany(x => x.tags)")]
+    [InlineData("k = g.Key, a = g.OrderBy(x => x.d).Last().a, b = g.OrderByDescending(x => x.d).First().b, "
+        + "d = g.Max(x => x.d), tags = 0")]
+    [InlineData("k = g.Key, a = g.Max(x => x.a), b = g.Min(x => x.b), d = g.Select(x => "
+        + "x.d).Distinct().First(), tags = g.SelectMany(x => x.tags).OrderBy(t => t).Take(3)")]
+    public void Rows_are_the_same_in_any_order_and_after_any_history(string members)
+    {
+        string reduce = members.StartsWith("k:", StringComparison.Ordinal)
+            ? $"groupBy(r => r.k).aggregate(g => ({{ {members} }}))"
+            : $"from r in results group r by r.k into g select new {{ {members} }}";
+        foreach (int count in (int[])[1, 16, 17, 48, 150])
+        {
+            string? expected = null;
+            for (int seed = 0; seed < 3; seed++)
+            {
+                var random = new Random(seed);
+                using var node = IndexedNode.New();
+                Define(node, reduce);
+                int[] order = [.. Enumerable.Range(0, count)];
+                random.Shuffle(order);
+
+                // Documents that go, others that get their last content late, and pauses between them.
+                foreach (int number in order)
+                {
+                    node.Put($"users/{number}", MembersOf(seed % 2 == 0 ? number : number + 1));
+                    node.Put($"users/x{number}", MembersOf(number + 7));
+                    if (random.Next(20) == 0)
+                    {
+                        node.Settle();
+                    }
+                }
+
+                node.SettleAll();
+                random.Shuffle(order);
+                foreach (int number in order)
+                {
+                    node.Delete($"users/x{number}");
+                    node.Put($"users/{number}", MembersOf(number));
+                }
+
+                node.SettleAll();
+                string rows = string.Join('\n', node.ReadRows("a"));
+                Assert.Empty(node.Host.ReadErrors(node.Database(), "a"));
+                expected ??= rows;
+                Assert.Equal(expected, rows);
+            }
+        }
+    }
+
+    [Fact]
+    public void A_stored_definition_that_has_no_one_answer_is_named_and_keeps_no_other_away()
+    {
+        const string Reduce = "groupBy(r => r.k).aggregate(g => ({ k: g.key, a: g.values.length }))";
+        var node = IndexedNode.New();
+        var counted = new StaticIndexDefinition(["map('Users', u => ({ k: u.k, a: 1 }))"], Reduce, [], []);
+        node.ChangeIndexes(writer => writer.Put("counted", counted.ToJson(), default));
+        Define(node, "groupBy(r => r.k).aggregate(g => ({ k: g.key, a: 1, b: g.values[0].b, d: 2, tags: 3 }))");
+        node.Put("users/1", MembersOf(1));
+        node.SettleAll();
+        Assert.Single(node.ReadRows("a"));
+        node = node.Restart();
+        node.SettleAll();
+        Assert.Single(node.ReadRows("a"));
+        Assert.StartsWith(
+            "The index counted of database shop is not kept on this node: The member 'a' of the reduce depends on",
+            Assert.Single(node.Troubles),
+            StringComparison.Ordinal);
+        node.Dispose();
+    }
+
+    private static void Define(IndexedNode node, string reduce)
+    {
+        string definition = JsonSerializer.Serialize(new { Name = "a", Maps = new[] { Map }, Reduce = reduce });
+        using var json = JsonDocument.Parse(definition);
+        var request = StaticIndexRequest.Parse(json.RootElement);
+        node.ChangeIndexes(writer => writer.Put(request.Name, request.Definition.ToJson(), default));
+    }
+
+    /// <summary>
+    /// Values that are equal and written differently, that doubles cannot hold, and dates with offsets.
+    /// </summary>
+    private static string MembersOf(int number)
+    {
+        string[] amounts = ["0.1", "0.7", "1", "1.0", "10e-1", "9007199254740993", "2.30"];
+        string[] dates =
+        [
+            "2024-05-06T10:00:00Z", "2024-05-06T12:00:00+02:00", "2024-05-06T09:00:00-01:00", "2024-05-05",
+            "2024-05-05T00:00:00",
+        ];
+        return $"\"k\":{(number % 5 == 0 ? "1" : "1.0")},\"a\":{amounts[number % 7]},\"b\":{amounts[number * 3 % 5]}"
+            + $",\"d\":\"{dates[number % 5]}\",\"tags\":[\"t{number * 7 % 11}\",\"t{number % 3}\"]";
+    }
+}

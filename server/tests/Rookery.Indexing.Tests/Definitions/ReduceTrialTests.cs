@@ -1,0 +1,116 @@
+using Rookery.Indexing.Definitions;
+
+namespace Rookery.Indexing.Tests.Definitions;
+
+/// <summary>
+/// A reduce whose answer depends on pages of rows is refused when it is defined, by the member that shows it; those
+/// that indexes have every day are taken.
+/// </summary>
+public sealed class ReduceTrialTests
+{
+    private const string Fault = "'c' of the reduce depends on how often its rows are reduced";
+
+    [Theory]
+    [InlineData("let v = g.Select(x => x.c)", "v.Count()")]
+    [InlineData("let v = g.Select(x => x.c)", "v.Average()")]
+    [InlineData("let v = g.ToList()", "v.Count()")]
+    [InlineData("let v = g.ToList()", "v.Count")]
+    [InlineData("let v = g.Where(x => x.c < 9)", "v.Sum(x => x.c)")]
+    [InlineData("", "(from x in g select x.c).Count()")]
+    [InlineData("", "g.SelectMany(x => new[] { x.c }).Count()")]
+    [InlineData("", "g.DefaultIfEmpty().Count()")]
+    [InlineData("", "(int)g.Sum(x => x.c)")]
+    [InlineData("", "g.Sum(x => 1)")]
+    [InlineData("", "g.Sum(x => x.c + 1)")]
+    [InlineData("", "g.Sum(x => x.c * x.c)")]
+    [InlineData("", "g.Where(x => x.c < 3).Sum(x => x.c)")]
+    [InlineData("", "g.Where(x => x.c < 1000).Sum(x => x.c)")]
+    [InlineData("", "g.Max(x => x.c) - g.Min(x => x.c)")]
+    [InlineData("", "g.Aggregate(0, (n, x) => n + 1)")]
+    [InlineData("", "g.Select(x => x.c)")]
+    [InlineData("", "string.Join(\"; \", g.Select(x => x.o + x.c))")]
+    [InlineData("", "g")]
+    [InlineData("", "Math.Round(g.Sum(x => x.c), 1)")]
+    public void A_reduce_of_csharp_whose_member_depends_on_pages_is_refused(string let, string member) =>
+        Assert.Contains(Fault, FaultOf(CSharp($"c = {member}", let)), StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("g.values.length")]
+    [InlineData("g.values.map(v => v.c)")]
+    [InlineData("g.values.filter(v => v.c > 1).length")]
+    [InlineData("g.values.reduce((n, v) => n + 1, 0)")]
+    [InlineData("g.values.reduce((n, v) => n + v.c, 0) / g.values.length")]
+    [InlineData("g.values.reduce((n, v) => n + v.c, 5)")]
+    [InlineData("g.values")]
+    [InlineData("g.key + g.values.length")]
+    [InlineData("g.values.some(v => v.c > 4)")]
+    public void A_reduce_of_JavaScript_whose_member_depends_on_pages_is_refused(string member) =>
+        Assert.Contains(
+            Fault,
+            FaultOf($"groupBy(r => r.o).aggregate(g => ({{ o: g.key, c: {member} }}))"),
+            StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("g.Sum(x => x.c.Average())")]
+    [InlineData("g.Where(x => x.c == \"left\").Select(x => 2).Sum()")]
+    [InlineData("g.Any(x => x.c > 4)")]
+    [InlineData("g.SelectMany(x => x.c).Sum()")]
+    public void A_reduce_that_cannot_take_its_own_rows_is_refused(string member) =>
+        Assert.StartsWith(
+            "The reduce fails on the rows it makes. ", FaultOf(CSharp($"c = {member}")), StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("c = g.Sum(x => x.c)")]
+    [InlineData("c = g.Sum(x => (double)x.c)")]
+    [InlineData("c = g.Max(x => x.c), d = g.Min(x => x.d)")]
+    [InlineData("c = g.First().c, d = g.Sum(x => x.d)")]
+    [InlineData("c = g.Select(x => x.c).FirstOrDefault(), d = g.Last().d")]
+    [InlineData("c = g.FirstOrDefault(x => x.c != null).c")]
+    [InlineData("sum = g.Sum(x => x.sum), n = g.Sum(x => x.n), c = g.Sum(x => x.sum) / g.Sum(x => x.n)")]
+    [InlineData("sum = g.Sum(x => x.sum), n = g.Sum(x => x.n), c = g.Sum(x => x.n) == 0 ? 0 : g.Sum(x => x.sum) "
+        + "/ g.Sum(x => x.n)")]
+    [InlineData("c = g.SelectMany(x => x.c).Distinct()")]
+    [InlineData("c = g.SelectMany(x => x.c).Distinct().ToArray(), d = g.SelectMany(x => x.c).Distinct().Count()")]
+    [InlineData("c = g.SelectMany(x => x.c)")]
+    [InlineData("c = g.SelectMany(x => x.c).OrderByDescending(l => l.Price).Take(3)")]
+    [InlineData("date = g.Max(x => x.date), c = g.OrderBy(x => x.date).Last().c")]
+    [InlineData("date = g.Max(x => x.date), c = g.OrderByDescending(x => x.date).First().c")]
+    [InlineData("date = g.Max(x => x.date), c = g.Max(x => x.date).Year")]
+    [InlineData("c = g.Where(x => x.o == \"left\").Sum(x => x.c)")]
+    [InlineData("c = g.Where(x => x.c != null).Select(x => x.c).FirstOrDefault()")]
+    [InlineData("c = g.Key == null ? 0 : g.Sum(x => x.c)")]
+    [InlineData("c = g.First().c.ToUpper(), n = g.Sum(x => x.n)")]
+    [InlineData("c = g.Where(x => x.c > 1).Sum(x => x.c), n = g.Sum(x => (int)x.n)")]
+    [InlineData("c = g.Any(x => x.c)")]
+    [InlineData("c = g.Sum(x => x.c ?? 0)")]
+    [InlineData("c = g.Aggregate(0, (n, x) => n + x.c)")]
+    [InlineData("c = (g ?? null).Sum(x => x.c)")]
+    public void A_reduce_of_csharp_that_indexes_have_every_day_is_taken(string members) => 
+        Assert.Null(FaultOf(CSharp(members)));
+
+    [Theory]
+    [InlineData("results.GroupBy(x => new { x.Company, x.Year }).Select(g => new { g.Key.Company, g.Key.Year, "
+        + "Total = g.Sum(x => x.Total), Count = g.Sum(x => x.Count), Average = g.Sum(x => x.Total) / "
+        + "g.Sum(x => x.Count) })")]
+    [InlineData("from r in results group r by r.Name.ToLower() into g select new { Name = g.Key, Count = "
+        + "g.Sum(x => x.Count) }")]
+    [InlineData("from r in results group r by new { r.At.Year, r.At.Month } into g select new { At = "
+        + "g.First().At, Count = g.Sum(x => x.Count) }")]
+    [InlineData("groupBy(x => x.k).aggregate(g => ({ k: g.key, n: g.values.reduce((s, v) => s + v.n, 0) }))")]
+    [InlineData("groupBy(x => x.k).aggregate(g => ({ k: g.key, n: g.values.reduce((s, v) => s + (v.n || 0), 0), "
+        + "max: g.values.reduce((m, v) => Math.max(m, v.max), 0) }))")]
+    [InlineData("groupBy(x => ({ k: x.k, j: x.j })).aggregate(g => ({ k: g.key.k, j: g.key.j, name: "
+        + "g.values[0].name, n: g.values.reduce((s, v) => v.n + s, 0) }))")]
+    [InlineData("groupBy(x => x.k).aggregate(g => { let n = 0; for (const v of g.values) { n += v.n; } return { "
+        + "k: g.key, n }; })")]
+    [InlineData("groupBy(x => x.k).aggregate(g => { const n = g.values.reduce((s, v) => s + v.n, 0), t = "
+        + "g.values.reduce((s, v) => s + v.t, 0); return { k: g.key, n, t, average: t / n }; })")]
+    [InlineData("groupBy(x => x.k).aggregate(g => ({ k: g.key, last: g.values.reduce((l, v) => v.last > l ? "
+        + "v.last : l, '') }))")]
+    public void A_whole_reduce_that_indexes_have_every_day_is_taken(string reduce) => Assert.Null(FaultOf(reduce));
+
+    private static string CSharp(string members, string let = "") =>
+        $"from r in results group r by r.o into g {let} select new {{ o = g.Key, {members} }}";
+
+    private static string? FaultOf(string reduce) => ReduceTrial.FindFault(IndexScript.CompileReduce(reduce), reduce);
+}
