@@ -106,7 +106,9 @@ public struct NumberSum
             return 4;
         }
 
-        return WriteDouble(Total(whole, fraction) / Count, destination);
+        // The sum may be beyond doubles where the average is not: the rest is divided before it becomes a double.
+        double average = rest.IsZero ? Total(whole, fraction) / Count : ToDouble(Units() / Count);
+        return WriteDouble(average, destination);
     }
 
     /// <summary>Writes the sum as a part of greater ones.</summary>
@@ -163,6 +165,10 @@ public struct NumberSum
         BigInteger units = exponent == 0 ? mantissa : (BigInteger)(mantissa | (1L << MantissaBits)) << (exponent - 1);
         return bits < 0 ? -units : units;
     }
+
+    /// <summary>How many of the least double the sum is; of what stands behind that, nothing.</summary>
+    private readonly BigInteger Units() =>
+        ((BigInteger)whole << -LeastExponent) + (((BigInteger)fraction << -LeastExponent) / FractionUnits) + rest;
 
     private static double ToDouble(BigInteger units)
     {

@@ -36,6 +36,18 @@ public sealed class NumberSumTests
     [InlineData("0", "1e400", "-1e400")]
     public void Numbers_of_any_size_are_added(string sum, params string[] numbers) => Assert.Equal(sum, Written(Of(numbers)).Split(' ')[0]);
 
+    [Theory]
+    [InlineData("1e308 1e308 1e308", 1e308)]
+    [InlineData("1e308 1e308 1 1", 5e307)]
+    [InlineData("-1e308 -1e308 -1e308 -1e308", -1e308)]
+    [InlineData("1e300 -1e300 9", 3)]
+    public void The_average_is_right_where_the_sum_is_beyond_doubles(string numbers, double expected)
+    {
+        byte[] text = new byte[NumberSum.MostBytes];
+        int length = Of(numbers.Split(' ')).WriteAverage(text);
+        Assert.Equal(expected, double.Parse(text.AsSpan(0, length), System.Globalization.CultureInfo.InvariantCulture));
+    }
+
     private static NumberSum Of(string[] numbers)
     {
         var sum = default(NumberSum);
