@@ -32,8 +32,10 @@ internal sealed class LikenessOptions
         MostDocumentsShare = options.Number("MaximumDocumentFrequencyPercentage", 100) / 100;
         ShortestWord = options.Count("MinimumWordLength", 0);
         LongestWord = options.Count("MaximumWordLength", 0) is > 0 and var longest ? longest : long.MaxValue;
-        BoostFactor = options.Flag("Boost") ? options.Number("BoostFactor", 1) : null;
+        double factor = options.Number("BoostFactor", 1);
+        BoostFactor = options.Flag("Boost") ? factor : null;
         Fields = options.Texts("Fields");
+        options.RefuseOthers();
         Bounded(Fields?.Length ?? 0, MostFields, "Fields", position);
     }
 

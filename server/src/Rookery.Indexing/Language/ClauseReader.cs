@@ -47,7 +47,7 @@ internal sealed class ClauseReader
                 "filter_limit" => query with { FilterLimit = OperandReader.ReadCount(_reader) },
                 "select" => query with { Select = _selections.Read() },
                 "update" => query with { Update = _reader.TakeScript() },
-                "include" => query with { Includes = ReadList(new IncludeReader(_reader, _fields).Read) },
+                "include" => query with { Includes = ReadList(new IncludeReader(_reader, _fields, query.Loads).Read) },
                 "offset" => ReadOffset(query, clause),
                 _ => ReadLimit(query),
             };

@@ -39,6 +39,7 @@ internal sealed class Highlight
         before = options.Texts("PreTags") is { Length: > 0 and <= MostTags } written ? written : UsualBefore;
         behind = options.Texts("PostTags") is { Length: > 0 and <= MostTags } ends ? ends : UsualBehind;
         GroupKey = options.Text("GroupKey") is { Length: > 0 } key ? key : null;
+        options.RefuseOthers();
         finders = [.. SearchesOf(condition).Where(one => one.Reader.Names.SequenceEqual(reader.Names, StringComparer.Ordinal)).Select(static one => new WordFinder(one.Query))];
     }
 

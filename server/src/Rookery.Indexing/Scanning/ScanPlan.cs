@@ -54,9 +54,7 @@ public sealed class ScanPlan
         Explains = explained is not null;
         IsScored = !isGrouped && (Sort.HasScore || SelectsScore(query) || Explains);
         Highlights = HighlightsOf(query, fields, operands, Where);
-        ExplanationKey = explained is not null
-            ? new ClauseOptions(explained.Arguments is [var options, ..] ? options : null, "explanations", operands).Text("GroupKey")
-            : null;
+        ExplanationKey = explained is null ? null : KeyOf(explained, operands);
         RefuseUnnamed(query);
         this.fullText = fullText;
         IsOfScans = Relevance.HasLikeness(query.Where) || Relevance.HasLikeness(query.Filter);
@@ -77,6 +75,9 @@ public sealed class ScanPlan
 
     /// <summary>Whether results are documents as they are stored; else objects that <see cref="Script"/> makes, or members written by <see cref="WriteMembers"/> or <see cref="ScanResults.WriteMembers"/>.</summary>
     public bool GivesDocuments => projection is null && Script is null;
+
+    /// <summary>Whether results are whole documents, which have metadata of their own.</summary>
+    public bool HasMetadata => GivesDocuments && !isGrouped && Summary is null && Rows is not { IsReduced: true };
 
     /// <summary>The script that makes the results of documents; null where none does.</summary>
     public SelectionScript? Script { get; }
@@ -215,6 +216,14 @@ public sealed class ScanPlan
 
     private static IncludeClause? NoteOf(Query query) => query.Includes.Count == 0 ? null : query.Includes.FirstOrDefault(static include => include.Kind is IncludeKind.Highlight or IncludeKind.Explanations);
 
+    private static string? KeyOf(IncludeClause explained, OperandValues operands)
+    {
+        var options = new ClauseOptions(explained.Arguments is [var given] ? given : null, "explanations", operands);
+        string? key = options.Text("GroupKey");
+        options.RefuseOthers();
+        return key;
+    }
+
     private static string NameOf(IncludeClause note) => note.Kind == IncludeKind.Highlight ? "highlight" : "explanations";
 
     /// <summary>Reduced rows have no id by which the answer could name them.</summary>
@@ -223,6 +232,39 @@ public sealed class ScanPlan
         if (Rows is { IsReduced: true } && NoteOf(query) is { } note && ((Explains && ExplanationKey is null) || Highlights.Any(static highlight => highlight.GroupKey is null)))
         {
             throw new QueryException(QueryFault.Invalid, $"'{NameOf(note)}' of reduced rows needs the option 'GroupKey': a field whose value names each.", note.Position);
+        }
+    }
+
+    /// <summary>Results that are computed refer to documents by their own members only.</summary>
+    private static void RefuseNoReference(Query query)
+    {
+        if (query.Includes.Count == 0 || (query.GroupBy.Count == 0 && !QuerySummary.IsPartOf(query)))
+        {
+            return;
+        }
+
+        string[] names = QuerySummary.IsPartOf(query) ? []
+            : query.Select is FieldSelection { Items: { Count: > 0 } items } ? [.. items.Select(Projection.NameOf)]
+            : [.. query.GroupBy.Select(static key => key.Alias ?? key.Path.ToString())];
+        foreach (var include in query.Includes.Where(static include => include.Kind == IncludeKind.Documents))
+        {
+            if (names.Length == 0)
+            {
+                throw new QueryException(
+                    QueryFault.Invalid,
+                    $"'include {include.Path}' follows results: those of 'facet' and 'suggest' refer to no document.",
+                    include.Position);
+            }
+
+            if (!names.Contains(include.Path!.Split('.', '[')[0], StringComparer.Ordinal))
+            {
+                throw new QueryException(
+                    QueryFault.Invalid,
+                    $"'include {include.Path}' names no member of the groups, "
+                    + $"which have '{string.Join("', '", names)}': "
+                    + "select the id by a name without dots, and include that name.",
+                    include.Position);
+            }
         }
     }
 
@@ -238,6 +280,7 @@ public sealed class ScanPlan
             throw new QueryException(QueryFault.Invalid, $"'{NameOf(note)}' speaks of documents, and the results are computed of several.", note.Position);
         }
 
+        RefuseNoReference(query);
         if (query is { Projecting: not (ProjectionBehavior.Default or ProjectionBehavior.FromDocument), Select: ScriptSelection or CallSelection } or { Projecting: not ProjectionBehavior.Default, Loads.Count: > 0, Select: not null })
         {
             throw new QueryException(QueryFault.NotSupported, $"'ProjectionBehavior' {query.Projecting} is not supported where a script makes the results: it reads documents.", 0);

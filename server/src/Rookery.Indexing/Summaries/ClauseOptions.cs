@@ -4,10 +4,11 @@ using Rookery.Indexing.Scanning;
 
 namespace Rookery.Indexing.Summaries;
 
-/// <summary>The options of a clause: an object, as a parameter or as a text of JSON. Names of members have no case. Members that nobody reads pass.</summary>
+/// <summary>The options of a clause: an object, as a parameter or as a text of JSON. Names have no case.</summary>
 internal sealed class ClauseOptions
 {
     private readonly Dictionary<string, JsonElement> members = new(StringComparer.OrdinalIgnoreCase);
+    private readonly SortedSet<string> known = new(StringComparer.OrdinalIgnoreCase);
     private readonly string clause;
     private readonly int position;
 
@@ -75,7 +76,25 @@ internal sealed class ClauseOptions
             ? [.. member.EnumerateArray().Select(static item => item.GetString()!)]
             : throw Wrong(name, "a list of texts");
 
-    private JsonElement? Find(string name) => members.TryGetValue(name, out var member) && member.ValueKind != JsonValueKind.Null ? member : null;
+    /// <summary>To be called once all options were read: refuses the others.</summary>
+    /// <exception cref="QueryException">A member is no option.</exception>
+    public void RefuseOthers()
+    {
+        if (members.Keys.FirstOrDefault(name => !known.Contains(name)) is { } unknown)
+        {
+            throw new QueryException(
+                QueryFault.Invalid,
+                $"'{unknown}' is no option of '{clause}', which takes {string.Join(", ", known)}.",
+                position);
+        }
+    }
+
+    private JsonElement? Find(string name)
+    {
+        known.Add(name);
+        bool isGiven = members.TryGetValue(name, out var member) && member.ValueKind != JsonValueKind.Null;
+        return isGiven ? member : null;
+    }
 
     private QueryException Wrong(string name, string wanted) => new(QueryFault.Invalid, $"The option '{name}' of '{clause}' is {wanted}.", position);
 }

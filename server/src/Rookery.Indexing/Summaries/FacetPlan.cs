@@ -36,6 +36,7 @@ internal sealed class FacetPlan
         Start = options.Count("Start", 0);
         PageSize = options.Count("PageSize", int.MaxValue);
         NamesRemaining = options.Flag("IncludeRemainingTerms");
+        options.RefuseOthers();
     }
 
     /// <summary>What the answer calls it.</summary>

@@ -47,7 +47,7 @@ internal sealed record SuggestionPlan(string Name, FieldReader Field, int[][] Te
         }
 
         var options = new ClauseOptions(suggestion.Options, "suggest", operands);
-        return new SuggestionPlan(
+        var plan = new SuggestionPlan(
             item.Alias ?? suggestion.Field.ToString(),
             new FieldReader(suggestion.Field),
             [.. terms.Select(term => CharactersOf(term, position))],
@@ -55,6 +55,8 @@ internal sealed record SuggestionPlan(string Name, FieldReader Field, int[][] Te
             options.Word("Distance", SimilarityMeasure.Levenshtein),
             options.Number("Accuracy", UsualAccuracy),
             options.Word("SortMode", SuggestionOrder.Popularity));
+        options.RefuseOthers();
+        return plan;
     }
 
     private static int[] CharactersOf(byte[] json, int position)

@@ -198,6 +198,44 @@ public sealed class ResultRulesTests
     [InlineData("from index 'Orders/ByCompany'", QueryFault.NotSupported, "from index")]
     [InlineData("from Orders group by x order by score()", QueryFault.NotSupported, "score()")]
     [InlineData("from Orders limit 'x'", QueryFault.Invalid, "")]
+    [InlineData("from Orders select facet(company) include company", QueryFault.Invalid, "include company")]
+    [InlineData("from Orders select suggest(company, 'x') include company", QueryFault.Invalid, "include company")]
+    [InlineData("from Orders group by company select count() include company", QueryFault.Invalid, "names no member")]
+    [InlineData("from Orders group by company as c include company", QueryFault.Invalid, "which have 'c'")]
+    [InlineData(
+        "from Orders as o load o.company as c select c.name include c.boss",
+        QueryFault.NotSupported,
+        "loaded as 'c'")]
+    [InlineData(
+        "from Orders as o load o.company as c select c.name include 'c.boss'",
+        QueryFault.NotSupported,
+        "loaded as 'c'")]
+    [InlineData(
+        "from Orders as o load o.company as c, c.boss as b select b.name include b",
+        QueryFault.NotSupported,
+        "loaded as 'b'")]
+    [InlineData(
+        "from Orders as o load o.company as c include highlight(c.name, 9, 1)",
+        QueryFault.NotSupported,
+        "'c' is loaded")]
+    [InlineData("from Orders include timings(1)", QueryFault.Invalid, "takes nothing")]
+    [InlineData("from Orders include explanations('{}', 1)", QueryFault.Invalid, "one object of options")]
+    [InlineData(
+        "from Orders select facet(company, '{\"PageSise\":1}')",
+        QueryFault.Invalid,
+        "'PageSise' is no option of 'facet'")]
+    [InlineData(
+        "from Orders select suggest(company, 'x', '{\"Acuracy\":1}')",
+        QueryFault.Invalid,
+        "'Acuracy' is no option of 'suggest'")]
+    [InlineData(
+        "from Orders include highlight(company, 9, 1, '{\"Pre\":[]}')",
+        QueryFault.Invalid,
+        "'Pre' is no option of 'highlight'")]
+    [InlineData(
+        "from Orders include explanations('{\"Key\":1}')",
+        QueryFault.Invalid,
+        "'Key' is no option of 'explanations'")]
     public void What_is_wrong_or_not_there_is_named(string query, QueryFault fault, string named)
     {
         QueryException refusal = Assert.Throws<QueryException>(() => Orders.Ask(query));

@@ -50,6 +50,40 @@ public sealed class ScannedQueryTests(RunningServer server) : IClassFixture<Runn
         Assert.EndsWith($"\"Results\":[{results}]}}", (await server.SendAsync("POST", db + "/streams/queries", Body(query))).Body, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("from Orders group by buyer select buyer as b, count() include b")]
+    [InlineData("from Orders group by buyer include buyer")]
+    [InlineData("from Orders as o load o.buyer as u select u.name include u")]
+    [InlineData("from Orders as o load o.buyer as buyer select buyer.name include o.buyer")]
+    public async Task Includes_follow_groups_and_what_is_loaded(string query)
+    {
+        string db = await FillAsync();
+        var included = (await QueryAsync(db, query)).GetProperty("Includes");
+        Assert.Equal("users/3", Assert.Single(included.EnumerateObject().ToArray()).Name);
+    }
+
+    [Theory]
+    [InlineData("from Users select name")]
+    [InlineData("from Users as u select { n: u.name }")]
+    [InlineData("from Users group by city")]
+    [InlineData("from Users select facet(city)")]
+    public async Task Metadata_alone_of_what_is_no_document_is_refused(string query)
+    {
+        string db = await FillAsync();
+        var answer = await server.SendAsync("POST", db + "/queries?metadataOnly=true", Body(query));
+        answer.IsRefusal(501, "'metadataOnly'");
+    }
+
+    [Theory]
+    [InlineData("""{"Query":"from Users include timings()"}""", "timings()")]
+    [InlineData("""{"Query":"from Users","IncludeTimings":true}""", "IncludeTimings")]
+    [InlineData("""{"Query":"from Users include friend"}""", "'include'")]
+    public async Task Streams_refuse_what_they_have_no_room_for(string body, string named)
+    {
+        string db = await FillAsync();
+        (await server.SendAsync("POST", db + "/streams/queries", body)).IsRefusal(501, named);
+    }
+
     [Fact]
     public async Task Includes_follow_what_was_found()
     {

@@ -1,3 +1,4 @@
+using System.Buffers;
 using Rookery.Documents;
 using Rookery.Indexing.Execution;
 using Rookery.Indexing.Scanning;
@@ -34,7 +35,9 @@ internal sealed class GroupResults(IDisposable run, ScanResults groups, AnswerRe
 
     public void Collect(IncludePaths includes)
     {
-        // A group is no document, and refers to none.
+        var members = new ArrayBufferWriter<byte>();
+        groups.WriteMembers(_at, members);
+        includes.Collect(members.WrittenSpan);
     }
 
     public void Note(QueryNotes notes)

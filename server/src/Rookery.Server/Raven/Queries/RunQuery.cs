@@ -29,6 +29,13 @@ internal sealed class RunQuery(ServerContext context)
         }
 
         using var received = await ReceivedQuery.ReadAsync(http, database, context);
+        if (metadataOnly && received.Request.Plan is { HasMetadata: false })
+        {
+            throw RefusedException.NotSupported(
+                "'metadataOnly' of a query whose results are no whole documents is not supported by this version: "
+                + "leave it out, or ask without 'select', 'group by' and a reduce.");
+        }
+
         try
         {
             if (debug is "explain")

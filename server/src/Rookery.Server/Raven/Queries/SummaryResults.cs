@@ -38,7 +38,7 @@ internal sealed class SummaryResults(SummaryRun summary, AnswerReader reader) : 
 
     public void Collect(IncludePaths includes)
     {
-        // A summary is no document, and refers to none.
+        // Plans of summaries refuse them.
     }
 
     public void Note(QueryNotes notes)

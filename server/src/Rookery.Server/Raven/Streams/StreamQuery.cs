@@ -20,9 +20,12 @@ internal sealed class StreamQuery(ServerContext context)
     {
         bool isLines = StreamFormats.Read(http) == StreamFormat.JsonLines;
         using var received = await ReceivedQuery.ReadAsync(http, database, context);
-        if (received.Request.Query.Includes.Any(static include => include.Kind != IncludeKind.Timings))
+        if (received.Request.Query.Includes.Count > 0 || received.Request.HasTimings)
         {
-            throw RefusedException.NotSupported("'include' in a streamed query is not supported by this version: run the query in pages instead.");
+            string part = received.Request.Query.Includes.Any(static include => include.Kind != IncludeKind.Timings)
+                ? "'include' in" : "'include timings()' or 'IncludeTimings' of";
+            throw RefusedException.NotSupported(
+                $"{part} a streamed query is not supported by this version: run the query in pages instead.");
         }
 
         try
