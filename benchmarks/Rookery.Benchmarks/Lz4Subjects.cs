@@ -55,12 +55,12 @@ internal static partial class Lz4Subjects
     /// <summary>Does the work of one subject COUNT times, for a tool that counts its instructions.</summary>
     public static int Repeat(string name, string file, int size, string direction, int count)
     {
-        var subject = Array.Find(Subjects, one => one.Name == name)!;
+        var subject = Array.Find(Subjects, one => string.Equals(one.Name, name, StringComparison.Ordinal))!;
         var blocks = Blocks.Of(File.ReadAllBytes(file), size);
         blocks.Pack(subject);
         for (int i = 0; i < count; i++)
         {
-            blocks.Do(subject, i, direction == "back");
+            blocks.Do(subject, i, string.Equals(direction, "back", StringComparison.Ordinal));
         }
 
         Console.WriteLine($"{count} times {size} bytes, {blocks.PackedBytes} of {blocks.Bytes} bytes packed");

@@ -177,7 +177,9 @@ public sealed class RecoveryTests
         Array.ForEach([.. Segments(), Note], disk.Delete);
         var options = new JournalOptions
         {
-            Directory = Folder, SegmentBytes = SegmentBytes, StoreId = new Guid(7, 8, 9, new byte[8]),
+            Directory = Folder,
+            SegmentBytes = SegmentBytes,
+            StoreId = new Guid(7, 8, 9, new byte[8]),
         };
         using (var journal = NodeJournal.Open(disk, options, default, new CountingRecorder()))
         {
@@ -220,7 +222,8 @@ public sealed class RecoveryTests
             var image = disk.AfterPowerLoss(call);
             image.Inject(new DiskFault(call, Errno.InputOutput)
             {
-                Calls = DiskCalls.SyncDirectory, PathContains = Folder,
+                Calls = DiskCalls.SyncDirectory,
+                PathContains = Folder,
             });
             try
             {

@@ -85,7 +85,7 @@ public sealed class ReduceTrialTests
     [InlineData("c = g.Sum(x => x.c ?? 0)")]
     [InlineData("c = g.Aggregate(0, (n, x) => n + x.c)")]
     [InlineData("c = (g ?? null).Sum(x => x.c)")]
-    public void A_reduce_of_csharp_that_indexes_have_every_day_is_taken(string members) => 
+    public void A_reduce_of_csharp_that_indexes_have_every_day_is_taken(string members) =>
         Assert.Null(FaultOf(CSharp(members)));
 
     [Theory]
