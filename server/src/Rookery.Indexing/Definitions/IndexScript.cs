@@ -22,6 +22,9 @@ internal sealed record CompiledReduce(
 {
     /// <summary>The same functions, where they need no machine.</summary>
     public PlainReduce? Plain { get; init; }
+
+    /// <summary>Whether the text is C#: its tokens are others than those of JavaScript.</summary>
+    public required bool IsCSharp { get; init; }
 }
 
 /// <summary>Compiles the texts of static indexes, in the common parts of JavaScript and of LINQ, into programs of one form.</summary>
@@ -50,7 +53,8 @@ internal static class IndexScript
     /// <exception cref="ScriptException">The text is refused.</exception>
     public static CompiledReduce CompileReduce(string text)
     {
-        var (key, row) = FirstWord(text, out int at) switch
+        string word = FirstWord(text, out int at);
+        var (key, row) = word switch
         {
             "from" or "results" => new LinqParser(text).ParseReduce(),
             "groupBy" => ParseJavaScriptReduce(text),
@@ -64,6 +68,7 @@ internal static class IndexScript
             ? new CompiledReduce(keyProgram, ReduceKeyMember.Of(key), program, fields)
             {
                 Plain = PlainScript.ToReduce(key, row),
+                IsCSharp = word is not "groupBy",
             }
             : throw TokenCursor.NotSupported("loading documents in a reduce", at);
     }

@@ -54,7 +54,7 @@ internal sealed class ReduceTrial : IDisposable
     {
         _fields = reduce.Fields;
         _runner = new ReduceRunner(reduce, Limits);
-        _values = ValuesFor(text);
+        _values = ValuesFor(text, reduce.IsCSharp);
         _isKey = new bool[_fields.Count];
     }
 
@@ -78,10 +78,9 @@ internal sealed class ReduceTrial : IDisposable
     /// <summary>
     /// Values of each kind that a member may have, as JSON, among them those that the text compares with.
     /// </summary>
-    private static string[][] ValuesFor(string text)
+    private static string[][] ValuesFor(string text, bool isCSharp)
     {
-        bool isLinq = !text.AsSpan().TrimStart().StartsWith("groupBy", StringComparison.Ordinal);
-        var tokens = new Lexer(text, isLinq).ReadAll();
+        var tokens = new Lexer(text, isCSharp).ReadAll();
         IEnumerable<Token> Of(TokenKind kind, int most) =>
             tokens.Where(token => token.Kind == kind)
                 .DistinctBy(static token => token.Text, StringComparer.Ordinal)

@@ -69,7 +69,13 @@ public sealed class StaticIndexDefinition
     /// <exception cref="IndexDefinitionException">It names the member that shows it.</exception>
     public void RequireOneAnswer()
     {
-        if (CompiledReduce is not null && ReduceTrial.FindFault(CompiledReduce, Reduce!) is { } fault)
+        if (CompiledReduce is null)
+        {
+            return;
+        }
+
+        string? fault = Compile(Reduce!, "reduce", text => ReduceTrial.FindFault(CompiledReduce, text));
+        if (fault is not null)
         {
             throw new IndexDefinitionException(fault);
         }

@@ -64,11 +64,22 @@ internal sealed class IndexWorkshop
         return Running(database, record, map, OpenStoreOf(map, folders, folders.Open(database, record.Number, map.ContentVersion)));
     }
 
-    private static IIndexMap MapOf(ReadOnlyMemory<byte> definition, Database database) =>
-        AutoIndexDefinition.TryRead(definition) is { } automatic ? new AutoIndexMap(automatic)
-        : AutoReduceDefinition.TryRead(definition) is { } grouped ? new AutoReduceMap(grouped)
-        : StaticIndexDefinition.TryRead(definition) is { } defined ? new StaticIndexMap(defined, database)
-        : throw new IndexDefinitionException("this version of Rookery does not know its kind.");
+    // Reads and writes nothing. Each member opens what the log defines, so a definition that broke the thread would
+    // break it on all members, at each start.
+    private static IIndexMap MapOf(ReadOnlyMemory<byte> definition, Database database)
+    {
+        try
+        {
+            return AutoIndexDefinition.TryRead(definition) is { } automatic ? new AutoIndexMap(automatic)
+                : AutoReduceDefinition.TryRead(definition) is { } grouped ? new AutoReduceMap(grouped)
+                : StaticIndexDefinition.TryRead(definition) is { } defined ? new StaticIndexMap(defined, database)
+                : throw new IndexDefinitionException("this version of Rookery does not know its kind.");
+        }
+        catch (Exception wrong) when (wrong is not (IndexDefinitionException or IOException or OutOfMemoryException))
+        {
+            throw new IndexDefinitionException($"this version of Rookery cannot read its definition: {wrong.Message}");
+        }
+    }
 
     private static (IReducer Reducer, IReducedRowWriter Writer)? ReduceOf(IIndexMap map) => map switch
     {

@@ -109,6 +109,19 @@ public sealed class ReduceTrialTests
         + "v.last : l, '') }))")]
     public void A_whole_reduce_that_indexes_have_every_day_is_taken(string reduce) => Assert.Null(FaultOf(reduce));
 
+    [Theory]
+    [InlineData("// last\n")]
+    [InlineData("/* from results */ ")]
+    [InlineData("\uFEFF")]
+    [InlineData(" \n// from\n/* results */\t")]
+    public void A_reduce_is_tried_in_its_own_language_whatever_stands_before_it(string before)
+    {
+        string reduce = before + "groupBy(x => x.k).aggregate(g => ({ k: g.key, d: g.values.reduce((l, v) => "
+            + "v.d > l ? v.d : l, ''), none: `n${'one'}`, c: g.values.length }))";
+        Assert.Contains(Fault, FaultOf(reduce), StringComparison.Ordinal);
+        Assert.Null(FaultOf(reduce.Replace(", c: g.values.length", "", StringComparison.Ordinal)));
+    }
+
     private static string CSharp(string members, string let = "") =>
         $"from r in results group r by r.o into g {let} select new {{ o = g.Key, {members} }}";
 
