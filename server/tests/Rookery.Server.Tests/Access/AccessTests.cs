@@ -66,6 +66,16 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
         }
     }
 
+    [Theory]
+    [InlineData("read", true)]
+    [InlineData("write", false)]
+    public async Task Definitions_in_the_record_of_a_database_are_for_readers(string scope, bool isTold)
+    {
+        string token = await server.GiveTokenAsync([scope]);
+        var record = (await server.SendAsync("GET", "/admin/databases?name=Shop", token)).Json;
+        Assert.Equal((isTold, isTold), (record.TryGetProperty("Indexes", out _), record.TryGetProperty("AutoIndexes", out _)));
+    }
+
     [Fact]
     public async Task A_token_for_one_database_sees_no_other()
     {

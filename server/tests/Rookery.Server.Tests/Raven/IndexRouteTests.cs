@@ -19,7 +19,19 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         Assert.Equal(["age", "name"], listed.GetProperty("Fields").EnumerateObject().Select(static field => field.Name));
         Assert.Equal("Auto/Users/ByAgeAndName", (await GetAsync(database + "/indexes?start=0&pageSize=10&namesOnly=true")).GetProperty("Results")[0].GetString());
         Assert.Equal(0, (await GetAsync(database + "/indexes?start=1&namesOnly=true")).GetProperty("Results").GetArrayLength());
-        Assert.Equal(404, (await server.SendAsync("GET", database + "/indexes?name=None")).Status);
+        (await server.SendAsync("GET", database + "/indexes?name=None")).IsRefusal(404, "There is no index 'None'");
+    }
+
+    [Fact]
+    public async Task The_record_of_a_database_holds_the_definitions_of_its_indexes()
+    {
+        string database = await DefineAsync("age");
+        const string defined = """{"Indexes":[{"Name":"ByName","Maps":["from u in docs.Users select new { u.name }"]}]}""";
+        Assert.Equal(201, (await server.SendAsync("PUT", database + "/admin/indexes", defined)).Status);
+        var record = await GetAsync("/admin/databases?name=" + Path.GetFileName(database));
+        Assert.Equal(["ByName"], record.GetProperty("Indexes").EnumerateObject().Select(static index => index.Name));
+        Assert.Equal([ByAge], record.GetProperty("AutoIndexes").EnumerateObject().Select(static index => index.Name));
+        Assert.Equal("AutoMap", record.GetProperty("AutoIndexes").GetProperty(ByAge).GetProperty("Type").GetString());
     }
 
     [Fact]
@@ -146,7 +158,7 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
         await WaitAsync(database);
         await NoContentAsync("DELETE", database + "/indexes?name=" + ByAge);
         Assert.Equal(0, (await GetAsync(database + "/indexes")).GetProperty("Results").GetArrayLength());
-        Assert.Equal(404, (await server.SendAsync("DELETE", database + "/indexes?name=" + ByAge)).Status);
+        (await server.SendAsync("DELETE", database + "/indexes?name=" + ByAge)).IsRefusal(404, ByAge);
     }
 
     [Theory]

@@ -3,6 +3,7 @@ using Microsoft.AspNetCore.Http;
 using Rookery.Documents;
 using Rookery.Documents.Commands;
 using Rookery.Server.Raven.Cluster;
+using Rookery.Server.Raven.Indexes;
 
 namespace Rookery.Server.Raven.Databases;
 
@@ -103,15 +104,34 @@ internal sealed class DatabaseRoutes(ServerContext context)
             json.WriteString("DatabaseName"u8, database.Name);
             json.WriteNumber("Etag"u8, database.Number);
             json.WriteBoolean("Disabled"u8, false);
-            foreach (string member in (ReadOnlySpan<string>)["Settings", "Indexes", "AutoIndexes"])
+            json.WriteStartObject("Settings"u8);
+            json.WriteEndObject();
+            if (Principal.Of(http).May(AccessScopes.Read, database.Name))
             {
-                json.WriteStartObject(member);
-                json.WriteEndObject();
+                WriteIndexes(json, database);
             }
 
             WriteTopology(json);
             json.WriteString("LockMode"u8, "Unlock"u8);
         });
+
+    /// <summary>The definitions of indexes by name, which only who may read the database is told.</summary>
+    private void WriteIndexes(Utf8JsonWriter json, Database database)
+    {
+        var defined = ShownIndex.All(context.Indexes, database).Where(static index => !index.IsReplacement)
+            .ToLookup(static index => index.IsAutomatic);
+        foreach (bool isAutomatic in (ReadOnlySpan<bool>)[false, true])
+        {
+            json.WriteStartObject(isAutomatic ? "AutoIndexes"u8 : "Indexes"u8);
+            foreach (var index in defined[isAutomatic])
+            {
+                json.WritePropertyName(index.Name);
+                IndexDefinitionJson.Write(json, index);
+            }
+
+            json.WriteEndObject();
+        }
+    }
 
     /// <summary>GET databases: all of them, by name.</summary>
     public async Task ListAsync(HttpContext http)

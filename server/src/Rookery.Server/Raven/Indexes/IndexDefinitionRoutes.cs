@@ -16,7 +16,7 @@ internal sealed class IndexDefinitionRoutes(ServerContext context)
         int pageSize = (int)Math.Min(parameters.Number("pageSize", int.MaxValue), int.MaxValue);
         var indexes = ShownIndex.Named(context.Indexes, database, name is null ? [] : [name]).Where(static index => index.Status is not { IsReplacement: true }).Skip(start).Take(pageSize).ToList();
         return name is not null && indexes.Count == 0
-            ? Empty.NotFound(http)
+            ? throw IndexCommand.Missing(name)
             : JsonAnswer.SendAsync(http, json =>
             {
                 json.WriteStartArray("Results"u8);
@@ -41,7 +41,7 @@ internal sealed class IndexDefinitionRoutes(ServerContext context)
     {
         string name = ReadName(http);
         var outcome = await IndexCommand.ProposeAsync(context, http, database, writer => writer.Delete(name));
-        await (outcome[0].Status == OperationStatus.Deleted ? Empty.NoContent(http) : Empty.NotFound(http));
+        await (outcome[0].Status == OperationStatus.Deleted ? Empty.NoContent(http) : throw IndexCommand.Missing(name));
     }
 
     /// <summary>RESET indexes?name=…: this node builds it from the beginning. It answers nothing new until it has come as far as it was.</summary>

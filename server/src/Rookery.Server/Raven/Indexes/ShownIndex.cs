@@ -27,6 +27,9 @@ internal sealed record ShownIndex(
     /// <summary>Whether it is built to take the place of another one.</summary>
     public bool IsReplacement => Status is { IsReplacement: true };
 
+    /// <summary>Whether a query made it.</summary>
+    public bool IsAutomatic => Automatic is not null || Grouped is not null;
+
     /// <summary>What it does, in RavenDB's words.</summary>
     public string State => Record.Settings.IsDisabled ? "Disabled"
         : Status?.State == IndexState.Error || WhyNotKept is not null ? "Error"
