@@ -74,11 +74,24 @@ internal sealed class AutomaticIndexes(ServerContext context)
         int defined = 0;
         foreach (var database in context.Node.Databases.All)
         {
-            using var reader = database.OpenReader();
-            defined += reader.ReadIndexes().Count(IndexHost.IsAutomatic);
+            defined += CountDefined(database);
         }
 
         return context.Indexes.MayDefine(defined + defining);
+    }
+
+    // A database that is deleted meanwhile has none, and must not fail the query of another one.
+    private static int CountDefined(Database database)
+    {
+        try
+        {
+            using var reader = database.OpenReader();
+            return reader.ReadIndexes().Count(IndexHost.IsAutomatic);
+        }
+        catch (DatabaseGoneException)
+        {
+            return 0;
+        }
     }
 
     // What was not used since the start counts from there.
