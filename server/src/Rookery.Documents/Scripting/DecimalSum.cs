@@ -10,7 +10,9 @@ internal static class DecimalSum
 
     // A double keeps 15 digits of any decimal.
     private const double Most = 1e15;
-    private const int LongestText = 24;
+
+    // So many digits any decimal holds, and the sum of two such numbers is no larger than a decimal can be.
+    private const int MostDigits = 28;
 
     // Dividing by it takes away zeros behind the last digit.
     private const decimal One = 1.0000000000000000000000000000m;
@@ -35,8 +37,19 @@ internal static class DecimalSum
     public static bool TryRead(ReadOnlySpan<byte> json, out decimal value)
     {
         value = 0;
-        return json.Length <= LongestText && json.IndexOfAny("eE"u8) < 0
+        return json.Length <= MostBytes && json.IndexOfAny("eE"u8) < 0 && DigitsIn(json) <= MostDigits
             && decimal.TryParse(json, NumberStyles.Float, CultureInfo.InvariantCulture, out value);
+    }
+
+    private static int DigitsIn(ReadOnlySpan<byte> json)
+    {
+        int digits = 0;
+        foreach (byte character in json)
+        {
+            digits += char.IsAsciiDigit((char)character) ? 1 : 0;
+        }
+
+        return digits;
     }
 
     /// <summary>Adds; false where a decimal has not all digits of the sum.</summary>
