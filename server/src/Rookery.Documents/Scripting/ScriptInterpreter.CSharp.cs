@@ -104,10 +104,18 @@ public sealed partial class ScriptInterpreter
         }
     }
 
-    private CSharpNumber Calculate(ScriptFunction function, CSharpNumber left, CSharpNumber right) =>
-        function == ScriptFunction.Plus && CSharpNumber.Common(left, right) == CSharpNumberType.Real
+    private CSharpNumber Calculate(ScriptFunction function, CSharpNumber left, CSharpNumber right)
+    {
+        var type = CSharpNumber.Common(left, right);
+        if (function == ScriptFunction.Modulo && type is (CSharpNumberType.Single or CSharpNumberType.Real))
+        {
+            SpendOnRemainder(left.Real, right.Real);
+        }
+
+        return function == ScriptFunction.Plus && type == CSharpNumberType.Real
             ? new CSharpNumber(AddReals(left.Real, right.Real))
             : CSharpNumber.Calculate(function, left, right);
+    }
 
     private static bool IsInOrder(ScriptFunction function, int? order) => order is { } known && function switch
     {

@@ -182,12 +182,17 @@ public sealed partial class ScriptInterpreter
 
     private double AddReals(double left, double right) => AddsDecimals ? DecimalSum.Add(left, right) : left + right;
 
-    /// <summary>The C library divides bit by bit, so numbers of very different size take long.</summary>
     private double Remainder(double left, double right)
+    {
+        SpendOnRemainder(left, right);
+        return left % right;
+    }
+
+    /// <summary>The C library divides bit by bit, so numbers of very different size take long.</summary>
+    private void SpendOnRemainder(double left, double right)
     {
         const int BitsPerStep = 16;
         heap.Spend(Math.Max(ExponentOf(left) - ExponentOf(right), 0) / BitsPerStep);
-        return left % right;
     }
 
     private static int ExponentOf(double number) => (int)(BitConverter.DoubleToUInt64Bits(number) >> 52) & 0x7FF;
