@@ -73,7 +73,7 @@ public class AccessTests(SecureServer server) : IClassFixture<SecureServer>
     {
         string token = await server.GiveTokenAsync([scope]);
         var record = (await server.SendAsync("GET", "/admin/databases?name=Shop", token)).Json;
-        Assert.Equal((isTold, isTold), (record.TryGetProperty("Indexes", out _), record.TryGetProperty("AutoIndexes", out _)));
+        Assert.All(["Indexes", "AutoIndexes"], member => Assert.Equal(isTold, record.TryGetProperty(member, out _)));
     }
 
     [Fact]

@@ -26,7 +26,8 @@ public sealed class IndexRouteTests(RunningServer server) : IClassFixture<Runnin
     public async Task The_record_of_a_database_holds_the_definitions_of_its_indexes()
     {
         string database = await DefineAsync("age");
-        const string defined = """{"Indexes":[{"Name":"ByName","Maps":["from u in docs.Users select new { u.name }"]}]}""";
+        const string map = "from u in docs.Users select new { u.name }";
+        const string defined = $$"""{"Indexes":[{"Name":"ByName","Maps":["{{map}}"]}]}""";
         Assert.Equal(201, (await server.SendAsync("PUT", database + "/admin/indexes", defined)).Status);
         var record = await GetAsync("/admin/databases?name=" + Path.GetFileName(database));
         Assert.Equal(["ByName"], record.GetProperty("Indexes").EnumerateObject().Select(static index => index.Name));
