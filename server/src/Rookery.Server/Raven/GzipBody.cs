@@ -24,7 +24,7 @@ internal readonly struct GzipBody
     {
         "" or "identity" => new GzipBody(http.Request.BodyReader, isCompressed: false),
         "gzip" => new GzipBody(
-            PipeReader.Create(new GZipStream(new PackedBody(http.Request.BodyReader), CompressionMode.Decompress)),
+            PipeReader.Create(new GZipStream(http.Request.Body, CompressionMode.Decompress)),
             isCompressed: true),
         var other => throw new RefusedException(
             StatusCodes.Status415UnsupportedMediaType, RavenType.NotSupported, $"Content-Encoding '{other}' is not supported on {http.Request.Path}; send gzip, or the body as it is."),
