@@ -17,6 +17,9 @@ internal sealed class IndexCatalog : IDisposable
     private readonly ChangeSubscription<IndexChange> _changes;
     private readonly HashSet<long> _told = [];
 
+    // Why definitions are refused, by their numbers: a reduce is not tried again at each change of another index.
+    private readonly Dictionary<long, string> _refusals = [];
+
     // By lower-cased name. Where there is a slot all the same, it is by an older definition.
     private readonly ConcurrentDictionary<string, NotKept> _notKept = new(StringComparer.Ordinal);
     private bool _isCurrent;
@@ -209,6 +212,11 @@ internal sealed class IndexCatalog : IDisposable
             slot.All.ToList().ForEach(Remove);
         }
 
+        foreach (long number in _refusals.Keys.Except(records.SelectMany(NumbersOf)).ToList())
+        {
+            _refusals.Remove(number);
+        }
+
         foreach (string name in _notKept.Keys.Where(name => !names.Contains(name)))
         {
             _notKept.TryRemove(name, out _);
@@ -222,6 +230,9 @@ internal sealed class IndexCatalog : IDisposable
             TryDelete(number);
         }
     }
+
+    private static IEnumerable<long> NumbersOf(IndexRecord record) =>
+        record.Replaced is { } before ? [record.Number, before.Number] : [record.Number];
 
     private IndexSlot? Begin(IndexRecord record, IndexPlace place)
     {
@@ -258,6 +269,12 @@ internal sealed class IndexCatalog : IDisposable
     /// <summary>Opens an index, or begins it anew; null, and it is said why, when neither can be.</summary>
     private RunningIndex? Open(IndexRecord record, IndexPlace place)
     {
+        if (_refusals.TryGetValue(record.Number, out string? refusal))
+        {
+            NoteNotKept(record, refusal, needed: null);
+            return null;
+        }
+
         if (!_workshop.Quota.TryEnter(place))
         {
             NoteNotKept(record, _workshop.Quota.WhyNone(place), place);
@@ -279,6 +296,10 @@ internal sealed class IndexCatalog : IDisposable
             if (wrong is DiskException)
             {
                 _refusedAt = _workshop.Time.GetTimestamp();
+            }
+            else
+            {
+                _refusals[record.Number] = wrong.Message;
             }
 
             NoteNotKept(record, wrong.Message, needed: null);
