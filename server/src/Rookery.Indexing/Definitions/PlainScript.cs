@@ -58,13 +58,26 @@ internal sealed class PlainScript
         return new PlainReduce(known, single, composite, summed, members, script.isCSharp)
         {
             AddsItsOwn = members.TrueForAll(member => keys.names.Contains(member.Name)
-                ? member.Sum < 0
+                ? member.Sum < 0 && keys.IsKeptAs(member.Name, member.KeyMember, grouped)
                 : member.Sum >= 0 && string.Equals(member.Name, script.names[member.Sum], StringComparison.Ordinal)),
         };
     }
 
     /// <summary>Whether nothing was left out: a variable that the value does not use may load a document. Its variables are only known to be plain when they were used.</summary>
     private bool IsWhole => used.Count == variables.Count && names.Count <= PlainRow.MostNames;
+
+    /// <summary>
+    /// Whether a member of rows that the key is made of is what a part of the key is as well, so that the row of a
+    /// group has the group's key.
+    /// </summary>
+    private bool IsKeptAs(string name, string keyMember, Expression key)
+    {
+        var part = keyMember.Length == 0 ? key
+            : MembersOf(key)?.FirstOrDefault(
+                member => string.Equals(member.Name, keyMember, StringComparison.Ordinal))?.Value;
+        return part is not null && ToValue(part) is PlainValue.Member { Below.Length: 0, IsId: false } kept
+            && string.Equals(names[kept.Root], name, StringComparison.Ordinal);
+    }
 
     private Expression? Returned(IReadOnlyList<Statement> statements) => TryRead(statements, out var returned) ? returned : null;
 

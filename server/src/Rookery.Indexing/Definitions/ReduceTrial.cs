@@ -35,6 +35,7 @@ internal sealed class ReduceTrial : IDisposable
     private const int Number = 1;
     private const int Text = 3;
     private const int Date = 4;
+    private const int NumberOrNothing = 12;
 
     // Kinds by how often members have them.
     private static readonly int[] Guesses = [Number, Number, Number, Text, Text, Nothing, 2, Date, 5, 6, 7, 8, 9, 10];
@@ -88,7 +89,7 @@ internal sealed class ReduceTrial : IDisposable
 
         double[] numbers =
         [
-            2, 1, 5, 2, 13, 3, 8,
+            2, 1, 5, -3, 2, 0, 13, 3, -8, 8,
             .. Of(TokenKind.Number, MostConstants)
                 .SelectMany(static token => (double[])[token.Number, token.Number + 1, token.Number - 1])
                 .Where(static number => number is > 0 and < 1e15),
@@ -110,6 +111,8 @@ internal sealed class ReduceTrial : IDisposable
             objects,
             ["true", "false", "false"],
             ["\"1.02:03:04\"", "\"00:00:05\"", "\"00:00:07.5000000\""],
+            ["null", "\"a\"", "null", "\"b\""],
+            ["null", "2", "0", "-3"],
         ];
     }
 
@@ -138,11 +141,17 @@ internal sealed class ReduceTrial : IDisposable
         {
             int step = 1 + (trial / _values.Length);
             int[] tried = [.. takes.Select((taken, field) => taken[(trial + (field * step)) % taken.Length])];
-            int[] numbers = [.. tried.Select((kind, field) => takes[field].Contains(Number) ? Number : kind)];
             if (FindFault(tried, trial) is var (fault, isJoined)
-                && (!isJoined || FindFault(numbers, trial) is not null))
+                && (!isJoined || HasFault(Number) || HasFault(NumberOrNothing)))
             {
                 return fault;
+            }
+
+            bool HasFault(int kind)
+            {
+                int[] others = [.. tried.Select((other, field) => takes[field].Contains(kind) ? kind : other)];
+                return Enumerable.Range(trial, _values[NumberOrNothing].Length)
+                    .Any(first => FindFault(others, first) is not null);
             }
         }
 
@@ -152,6 +161,11 @@ internal sealed class ReduceTrial : IDisposable
     /// <summary>Whether the key of a row changes with a member.</summary>
     private bool IsOfKey(int[] kinds, int changed) => ((int[])[kinds[changed], Number, Text, Date]).Any(kind =>
     {
+        if (_bytesLeft < 0)
+        {
+            return false;
+        }
+
         int[] tried = [.. kinds];
         tried[changed] = kind;
         return !HaveOneKey(RowsOf(tried, 2, 0, field => field != changed));
@@ -321,7 +335,8 @@ internal sealed class ReduceTrial : IDisposable
                     + $"{(rows == 1 ? "a row" : $"{rows} rows")} at once gave {Shown(first)}, "
                     + $"and what they were reduced to, reduced again, gave {Shown(second)}. {Why} "
                     + "Do not count, filter or compute with rows there: let the map give what is added up, such as "
-                    + "'Count = 1', and take Sum, Min, Max, First or Distinct of that member; round in the query.";
+                    + "'Count = 1', and take Sum, Min, Max, First or Distinct of that member; round in the query. "
+                    + "Cast what is added, 'g.Sum(x => (int)x.Count)', and not the sum, '(int)g.Sum(x => x.Count)'.";
                 return (fault, IsTextOrNothing(first) || IsTextOrNothing(second));
             }
         }
@@ -367,7 +382,8 @@ internal sealed class ReduceTrial : IDisposable
                 return members.Count == other.EnumerateObject().Count()
                     && members.TrueForAll(member => AreSame(Member(one, member.Name), Member(other, member.Name)));
             default:
-                return string.Equals(one.ToString(), other.ToString(), StringComparison.Ordinal);
+                // A text may hold half a character, which no string of .NET is read from.
+                return string.Equals(one.GetRawText(), other.GetRawText(), StringComparison.Ordinal);
         }
     }
 }

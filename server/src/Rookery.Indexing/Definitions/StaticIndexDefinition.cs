@@ -74,7 +74,16 @@ public sealed class StaticIndexDefinition
             return;
         }
 
-        string? fault = Compile(Reduce!, "reduce", text => ReduceTrial.FindFault(CompiledReduce, text));
+        string? fault;
+        try
+        {
+            fault = Compile(Reduce!, "reduce", text => ReduceTrial.FindFault(CompiledReduce, text));
+        }
+        catch (InvalidOperationException)
+        {
+            throw new IndexDefinitionException("The reduce names a member of an object by half a character.");
+        }
+
         if (fault is not null)
         {
             throw new IndexDefinitionException(fault);

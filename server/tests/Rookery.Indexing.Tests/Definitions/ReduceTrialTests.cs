@@ -122,6 +122,46 @@ public sealed class ReduceTrialTests
         Assert.Null(FaultOf(reduce.Replace(", c: g.values.length", "", StringComparison.Ordinal)));
     }
 
+    [Theory]
+    [InlineData("c = g.Select(x => x.c).FirstOrDefault(n => n != null) ?? \"Unknown\"")]
+    [InlineData("c = Math.Max(0, g.Sum(x => x.c))")]
+    [InlineData("c = Math.Min(9, g.Sum(x => x.c))")]
+    [InlineData("c = g.Sum(x => x.c) < 0 ? 0 : g.Sum(x => x.c)")]
+    public void A_reduce_that_replaces_null_zero_or_less_in_a_part_is_refused(string members) =>
+        Assert.Contains(Fault, FaultOf(CSharp(members)), StringComparison.Ordinal);
+
+    [Fact]
+    public void A_reduce_that_replaces_an_empty_text_in_a_part_is_refused() => Assert.Contains(
+        Fault,
+        FaultOf("groupBy(r => r.o).aggregate(g => ({ o: g.key, "
+            + "c: g.values.reduce((n, v) => n || v.c, null) || 'none' }))"),
+        StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("group r by new { r.a, r.b } into g select new { a = g.Key.b, b = g.Key.a, n = g.Sum(x => x.n) }")]
+    [InlineData("group r by new { p = r.a, q = r.b } into g select new { a = g.Key.q, b = g.Key.p, "
+        + "n = g.Sum(x => x.n) }")]
+    [InlineData("group r by new { r.a, r.b } into g select new { a = g.Key, b = g.Key.b, n = g.Sum(x => x.n) }")]
+    public void A_reduce_whose_row_has_another_key_is_refused(string reduce) =>
+        Assert.NotNull(FaultOf("from r in results " + reduce));
+
+    [Theory]
+    [InlineData("group r by new { r.a, r.b } into g select new { g.Key.a, g.Key.b, n = g.Sum(x => x.n) }")]
+    [InlineData("group r by new { p = r.a, q = r.b } into g select new { a = g.Key.p, b = g.Key.q, "
+        + "n = g.Sum(x => x.n) }")]
+    [InlineData("group r by r.a into g select new { a = g.Key, n = g.Sum(x => x.n) }")]
+    [InlineData("group r by 1 into g select new { n = g.Sum(x => x.n) }")]
+    public void A_reduce_that_adds_up_under_its_own_key_needs_no_trial(string reduce) =>
+        Assert.True(IndexScript.CompileReduce("from r in results " + reduce).Plain!.AddsItsOwn);
+
+    [Fact]
+    public void A_refused_cast_of_a_sum_names_what_is_taken()
+    {
+        string? fault = FaultOf(CSharp("c = (int)g.Sum(x => x.c)"));
+        Assert.Contains("'g.Sum(x => (int)x.Count)'", fault, StringComparison.Ordinal);
+        Assert.Null(FaultOf(CSharp("c = g.Sum(x => (int)x.c)")));
+    }
+
     private static string CSharp(string members, string let = "") =>
         $"from r in results group r by r.o into g {let} select new {{ o = g.Key, {members} }}";
 

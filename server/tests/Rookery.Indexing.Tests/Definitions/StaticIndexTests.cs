@@ -478,6 +478,31 @@ public sealed class StaticIndexTests
         }
     }
 
+    [Theory]
+    [InlineData("// last\n")]
+    [InlineData("/* last */ ")]
+    public void A_reduce_behind_a_comment_is_opened_at_a_restart_and_a_refused_one_left_out(string comment)
+    {
+        const string Map = "map('Users', u => ({ k: u.k, d: u.d }))";
+        string reduce = comment + "groupBy(x => x.k).aggregate(g => ({ k: g.key, d: g.values.reduce((l, v) => "
+            + "v.d > l ? v.d : l, 'none') }))";
+        string refused = comment + "groupBy(x => x.k).aggregate(g => ({ k: g.key, d: 'none' + g.values.length }))";
+        var node = IndexedNode.New();
+        node.Put("users/1", "\"k\":\"a\",\"d\":\"z\"");
+        foreach (var (name, text) in ((string, string)[])[("a", reduce), ("b", refused)])
+        {
+            byte[] stored = new StaticIndexDefinition([Map], text, [], []).ToJson();
+            node.ChangeIndexes(writer => writer.Put(name, stored, default));
+        }
+
+        node = node.Restart();
+        node.SettleAll();
+        Assert.Equal(["""{"k":"a","d":"z"}"""], node.ReadRows("a"));
+        string trouble = Assert.Single(node.Troubles);
+        Assert.Contains("The index b of database shop is not kept", trouble, StringComparison.Ordinal);
+        node.Dispose();
+    }
+
     private static void Define(IndexedNode node, string definition, string name)
     {
         using var json = JsonDocument.Parse(definition.Contains("\"Name\"", StringComparison.Ordinal) ? definition : definition.Insert(1, "\"Name\":\"x\","));
