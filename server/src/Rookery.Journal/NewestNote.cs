@@ -44,15 +44,7 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     public static NewestNote Find(IDisk disk, string directory, IIoRecorder io)
     {
         var note = new NewestNote(disk, directory, io);
-        try
-        {
-            note.Read();
-        }
-        catch (DiskException failure)
-        {
-            note.Trouble = failure.Message;
-        }
-
+        note.Try(note.Read);
         return note;
     }
 
@@ -69,11 +61,11 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         }
     }
 
-    /// <summary>Notes a segment that is durable, unless it is noted.</summary>
+    /// <summary>Notes a segment that is durable, unless it is noted and the whole note can be read.</summary>
     /// <exception cref="DiskException">The disk refused; the earlier note stays.</exception>
     public void Write(long incarnation)
     {
-        if (incarnation <= Incarnation)
+        if (incarnation <= Incarnation && Trouble is null)
         {
             return;
         }
@@ -121,16 +113,35 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
 
         isNameDurable = true;
         using var file = disk.Open(path, DiskOpen.Read);
-        byte[] block = new byte[ContentBytes];
         for (int place = 0; place < blocks.Length; place++)
         {
-            if (file.Read(block, place * BlockBytes) == ContentBytes && block.AsSpan().StartsWith(Magic)
-                && BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(8)) == ChecksumOf(block))
-            {
-                long noted = BinaryPrimitives.ReadInt64LittleEndian(block.AsSpan(16));
-                blocks[place] = (new Guid(block.AsSpan(StoreOffset)), noted);
-                Incarnation = Math.Max(Incarnation, noted);
-            }
+            int current = place;
+            Try(() => Read(file, current));
+        }
+    }
+
+    private void Read(IDiskFile file, int place)
+    {
+        byte[] block = new byte[ContentBytes];
+        if (file.Read(block, place * BlockBytes) == ContentBytes && block.AsSpan().StartsWith(Magic)
+            && BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(8)) == ChecksumOf(block))
+        {
+            long noted = BinaryPrimitives.ReadInt64LittleEndian(block.AsSpan(16));
+            blocks[place] = (new Guid(block.AsSpan(StoreOffset)), noted);
+            Incarnation = Math.Max(Incarnation, noted);
+        }
+    }
+
+    // A block that cannot be read must not hide the other.
+    private void Try(Action read)
+    {
+        try
+        {
+            read();
+        }
+        catch (DiskException failure)
+        {
+            Trouble = failure.Message;
         }
     }
 

@@ -168,6 +168,41 @@ public sealed class RecoveryTests
         Assert.Throws<JournalDamagedException>(() => Open(disk));
     }
 
+    /// <summary>The blocks are written in turn, so the newest is in either after one start more.</summary>
+    [Theory]
+    [InlineData(3)]
+    [InlineData(4)]
+    public void A_block_of_the_note_that_cannot_be_read_does_not_hide_the_other(int times)
+    {
+        Start(times);
+        byte[] note = disk.ReadAll(Note);
+        bool isSecondNewer = BitConverter.ToInt64(note, 4096 + 16) > BitConverter.ToInt64(note, 16);
+        disk.Delete(Segments()[^1]);
+        disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
+        if (isSecondNewer)
+        {
+            Assert.Throws<JournalDamagedException>(() => Open(disk));
+            return;
+        }
+
+        using var journal = Open(disk);
+        Assert.Contains(Note, journal.Recovery.Sentence, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_block_that_cannot_be_read_is_replaced_by_a_start_that_begins_no_segment()
+    {
+        Start(times: 3);
+        Fill(1, stop: true);
+        disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
+        int segments = Segments().Count;
+        Open(disk).Dispose();
+        byte[] note = disk.ReadAll(Note);
+        long[] noted = [BitConverter.ToInt64(note, 16), note.Length > 4096 ? BitConverter.ToInt64(note, 4096 + 16) : 0];
+        Assert.Contains(0, noted);
+        Assert.Equal(segments, Segments().Count);
+    }
+
     /// <summary>A program of before the note puts a new journal in the place of one, and leaves its note.</summary>
     [Fact]
     public void A_note_of_another_stores_journal_tells_nothing_of_this_one()
