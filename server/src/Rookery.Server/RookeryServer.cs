@@ -18,8 +18,9 @@ public static class RookeryServer
     // Their answers take as long as who reads them.
     private static readonly string[] UncountedPatterns = ["/changes", "/streams", "/export"];
 
-    // Answers that go on end when the node stops; one whose client does not take it would hold the node up, and is cut.
-    private static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(2);
+    // Long answers end when the node stops. One whose client does not take it holds the node up and is cut; a write
+    // that waits for a card's slow sync, which can take seconds, is still answered.
+    private static readonly TimeSpan StopPatience = TimeSpan.FromSeconds(10);
 
     /// <summary>Builds the application; the caller starts and stops it, and tells <see cref="ServerContext.Readiness"/> when documents can be served.</summary>
     /// <param name="context">What routes share.</param>
