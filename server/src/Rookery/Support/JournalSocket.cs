@@ -29,7 +29,8 @@ internal sealed class JournalSocket : IDisposable
             return null;
         }
 
-        var socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
+        // A journal that stands still must not hold up who logs: what it does not take at once is not sent.
+        var socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified) { Blocking = false };
         try
         {
             socket.Connect(new UnixDomainSocketEndPoint(place ?? Place));

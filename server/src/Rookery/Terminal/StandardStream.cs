@@ -158,11 +158,11 @@ internal sealed partial class StandardStream : Stream
     }
 
     /// <summary>Waits until something can be written, or it is known that nothing can.</summary>
-    /// <returns>False when the time is over.</returns>
+    /// <returns>False when the time is over, or a signal came: a write could then wait without end.</returns>
     private bool WaitForRoom(int milliseconds)
     {
         var room = new Poll { Descriptor = _descriptor, Events = IsWritable };
-        return PollOne(ref room, 1, milliseconds) != 0;
+        return PollOne(ref room, 1, milliseconds) > 0;
     }
 
     // Where one is closed, files of the runtime's own take its number. They close on exec; what was handed to this process does not.
