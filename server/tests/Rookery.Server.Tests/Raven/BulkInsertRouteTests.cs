@@ -51,6 +51,7 @@ public sealed class BulkInsertRouteTests(RunningServer server) : IClassFixture<R
 
     [Theory]
     [InlineData(false)]
+    [InlineData(true)]
     public async Task A_refusal_during_a_pause_arrives_though_its_client_goes_on_sending(bool compressed)
     {
         OneOfThree? member = null;
