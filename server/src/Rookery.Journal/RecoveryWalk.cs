@@ -52,7 +52,8 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         string note = aside.Length == 0 ? "" : $" Set aside: {string.Join(", ", aside)}.";
         if (directory.Note.Trouble is { } trouble)
         {
-            note += $" {trouble} So it may not be known whether a newer segment is gone; a start writes that note again.";
+            note += $" {trouble} So it may not be known whether a newer segment is gone; "
+                + "a start writes that note again.";
         }
 
         return new JournalRecovery(verdict, RecoveryTable.LabelOf(verdict), sentence + note, MayHaveAcknowledged, aside);
