@@ -297,7 +297,16 @@ internal sealed class RunningIndex : IDisposable
             return Position > 0 && (Store.Watermark == 0 || Position - Store.Watermark >= etagsUnnoted);
         }
 
-        return Store.PendingBytes >= bytes || (Position > 0 && ((IsAwaited && Position >= _waiters.Least) || _time.GetElapsedTime(_pendingSince) >= age));
+        if (Store.PendingBytes >= bytes)
+        {
+            return true;
+        }
+
+        // A build that has just ended is shown at once: it happens once, and a client that polls the statistics waited 5 s.
+        return Position > 0
+            && (Store.Watermark == 0
+                || (IsAwaited && Position >= _waiters.Least)
+                || _time.GetElapsedTime(_pendingSince) >= age);
     }
 
     /// <summary>Applies what it was fed. What the disk refuses is tried again later.</summary>

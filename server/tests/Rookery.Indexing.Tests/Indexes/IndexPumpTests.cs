@@ -40,6 +40,19 @@ public sealed class IndexPumpTests
     }
 
     [Fact]
+    public void An_index_whose_build_ended_is_shown_at_once_and_later_changes_are_gathered()
+    {
+        using var node = IndexedNode.New();
+        node.Put("users/1", "\"name\":\"a\"");
+        node.Define(ByName.Name, ByName);
+        node.Settle();
+        Assert.False(node.Status(ByName.Name).IsStale);
+        node.Put("users/2", "\"name\":\"b\"");
+        node.Settle();
+        Assert.True(node.Status(ByName.Name).IsStale);
+    }
+
+    [Fact]
     public void Indexes_of_all_documents_keep_one_that_moves()
     {
         using var node = IndexedNode.New();
@@ -257,6 +270,7 @@ public sealed class IndexPumpTests
         Write(node, 0, 20);
         node.Settle();
         node.Disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Create, PathContains = "/segment-", Sticky = true });
+        Write(node, 20, 25);
         node.SettleAll();
         Assert.Contains("cannot be written", node.Status(ByName.Name).Trouble, StringComparison.Ordinal);
         Assert.True(node.Status(ByName.Name).IsStale);
