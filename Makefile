@@ -15,7 +15,8 @@ export DOTNET_NOLOGO := 1
 # The analyzers judge in `make lint`, over all projects at once; here they took most of the compiler's time.
 publish := dotnet publish server/src/Rookery -c Release -p:RunAnalyzers=false -v quiet
 
-.PHONY: build dashboard package e2e e2e-long image image-lock image-test run cluster chaos test test-crash test-long simulate simulate-long bench lint clean
+.PHONY: build dashboard package e2e e2e-long image image-lock image-test run cluster
+.PHONY: chaos check test test-crash test-long simulate simulate-long bench lint clean
 
 build: artifacts/rookery ## the executable, for this machine
 
@@ -69,7 +70,12 @@ run: build ## one node on http://127.0.0.1:8080 with data under ./data
 cluster: build ## three nodes on http://127.0.0.1:8081 to 8083 with data under ./data-cluster
 	@exec cluster/local data-cluster
 
-test: build ## everything that CI runs
+check: dashboard ## in five minutes: build, analyzers, all fast tests, a few seeds of each simulation
+	server/tests/run check
+
+test: ## everything that CI runs; installs what it needs where it may
+	server/tests/install
+	$(MAKE) build
 	server/tests/run
 
 test-crash: build ## only what kills, fills and fails

@@ -3,6 +3,7 @@ using Rookery.Simulation;
 namespace Rookery.Crash.Tests;
 
 /// <summary>The journal on a device of its own: what one device keeps of its unsynced sectors has nothing to do with the other.</summary>
+[Trait("Effort", "Whole")]
 public sealed class JournalDeviceCrashTests
 {
     internal const int Points = 4000;

@@ -3,6 +3,7 @@ using Rookery.Simulation;
 namespace Rookery.Crash.Tests;
 
 /// <summary>Ten thousand power cuts of a whole node in every run of the tests: these, and those of <see cref="JournalDeviceCrashTests"/>, which run beside them.</summary>
+[Trait("Effort", "Whole")]
 public sealed class NodeCrashTests
 {
     internal const int Points = 6000;

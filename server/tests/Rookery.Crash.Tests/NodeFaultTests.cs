@@ -3,6 +3,7 @@ using Rookery.Simulation;
 
 namespace Rookery.Crash.Tests;
 
+[Trait("Effort", "Whole")]
 public sealed class NodeFaultTests
 {
     private const int Seed = 3;

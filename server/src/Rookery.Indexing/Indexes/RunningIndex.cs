@@ -302,7 +302,8 @@ internal sealed class RunningIndex : IDisposable
             return true;
         }
 
-        // A build that has just ended is shown at once: it happens once, and a client that polls the statistics waited 5 s.
+        // A build that has just ended is shown at once: it happens once, and clients that poll the statistics
+        // waited 5 s.
         return Position > 0
             && (Store.Watermark == 0
                 || (IsAwaited && Position >= _waiters.Least)
