@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { after, before, test } from "node:test"
+import { after, before, beforeEach, test } from "node:test"
 import { gunzipSync, gzipSync } from "node:zlib"
 import { chromium } from "playwright-core"
 import { startNode } from "../client/running-node.mjs"
@@ -43,6 +43,9 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+// What an earlier test was told is no answer to this one: a good word stays for six seconds.
+beforeEach(() => closeToasts())
+
 /** Whether it is a refusal that a test provokes, which the browser writes there by itself. With 503 none is but of a database that is none, and what was answered so `unavailableFor` a test, each once. */
 function isProvoked(message) {
   const status = /Failed to load resource: the server responded with a status of (\d+)/.exec(message.text())?.[1]
@@ -77,6 +80,16 @@ const button = name => page.getByRole("button", { name, exact: true })
 const dialog = () => page.getByRole("dialog")
 const text = name => page.getByRole("textbox", { name, exact: true })
 const said = words => page.locator(".toast", { hasText: words }).first().waitFor()
+const closeToasts = () => page.evaluate(() => {
+  for (const close of document.querySelectorAll(".toast [aria-label=Close]")) close.click()
+})
+/** The way back that a toast offers, which stays while the pointer is over it, however slow the machine is. */
+const offered = async words => {
+  const toast = page.locator(".toast", { hasText: words })
+  await toast.hover()
+  return toast.getByRole("button", { name: "Undo" })
+}
+const isSaved = () => page.locator('button[aria-busy="false"]', { hasText: "Save" }).waitFor()
 const editor = () => text("Document as JSON")
 const asJson = value => JSON.stringify(value, null, 2)
 
@@ -164,6 +177,7 @@ test("Ctrl+S stores, and a change of others is shown before it is replaced", asy
   await dialog().getByRole("button", { name: "Replace it by mine" }).click()
   await dialog().waitFor({ state: "detached" })
   assert.match(await stored("rooks/1"), /Mine/)
+  await isSaved()
 
   await rest("PUT", "docs?id=rooks/1", { name: "Theirs again", "@metadata": { "@collection": "Rooks" } })
   await editor().fill((await editor().inputValue()).replace("Mine", "Not mine"))
@@ -173,12 +187,82 @@ test("Ctrl+S stores, and a change of others is shown before it is replaced", asy
   assert.match(await stored("rooks/1"), /Theirs again/)
 })
 
+test("What is typed while a text is stored stays, and a save that is asked for meanwhile is done", async () => {
+  // What is stored is held back on its way to the node until the test lets it go.
+  let held = null
+  const isStoring = url => url.pathname.endsWith("/docs")
+  await page.route(isStoring, async route => {
+    if (held && route.request().method() === "PUT") await new Promise(go => held.push(go))
+    await route.continue()
+  })
+  const hold = () => { held = [] }
+  const letGo = () => {
+    for (const go of held) go()
+    held = null
+  }
+  const isHeld = async () => { while (held.length === 0) await page.waitForTimeout(20) }
+  const typed = async (from, to) => editor().fill((await editor().inputValue()).replace(from, to))
+
+  await typed("Theirs again", "Sent")
+  hold()
+  await editor().press("Control+s")
+  await isHeld()
+  await typed("Sent", "Typed on")
+  letGo()
+  await said("rooks/1 is stored.")
+  await isSaved()
+  assert.match(await editor().inputValue(), /Typed on/)
+  assert.match(await stored("rooks/1"), /Sent/)
+  await page.getByText("not saved").waitFor()
+  hold()
+  await editor().press("Control+s")
+  await isHeld()
+  await typed("Typed on", "Typed last")
+  await editor().press("Control+s")
+  letGo()
+  await page.getByText("not saved").waitFor({ state: "detached" })
+  assert.match(await stored("rooks/1"), /Typed last/)
+  assert.equal(await dialog().count(), 0, "the second save is made of the first one's version")
+
+  // What is left while it is stored is stored, and nothing else is said of it.
+  await closeToasts()
+  await typed("Typed last", "Theirs again")
+  hold()
+  await editor().press("Control+s")
+  await isHeld()
+  await page.getByRole("link", { name: database, exact: true }).click()
+  await page.getByText(/^1–/).waitFor()
+  letGo()
+  await said("rooks/1 is stored.")
+  assert.equal(await page.locator(".toast", { hasText: "left without saving" }).count(), 0)
+  await go(`#/document/${database}/rooks%2F1`)
+
+  // A new document's page becomes that of the stored one, with what was typed meanwhile.
+  await go(`#/document/${database}`)
+  await text("Id").fill("rooks/2")
+  await editor().fill('{"name": "New"}')
+  hold()
+  await button("Save").click()
+  await isHeld()
+  await editor().fill('{"name": "Newer"}')
+  letGo()
+  await page.getByRole("heading", { name: "rooks/2" }).waitFor()
+  await page.getByText("not saved").waitFor()
+  assert.match(await editor().inputValue(), /Newer/)
+  await editor().press("Control+s")
+  await page.getByText("not saved").waitFor({ state: "detached" })
+  assert.match(await stored("rooks/2"), /Newer/)
+  await rest("DELETE", "docs?id=rooks/2")
+  await page.unroute(isStoring)
+  await go(`#/document/${database}/rooks%2F1`)
+})
+
 test("A text that is left without saving can be had again, and does not write over what changed meanwhile", async () => {
   await editor().fill((await editor().inputValue()).replace("Theirs again", "Unsaved"))
   await page.getByRole("link", { name: database, exact: true }).click()
-  await said("rooks/1 was left without saving.")
+  const undo = await offered("rooks/1 was left without saving.")
   await rest("PUT", "docs?id=rooks/1", { name: "Theirs again", more: 1, "@metadata": { "@collection": "Rooks" } })
-  await page.locator(".toast", { hasText: "left without saving" }).getByRole("button", { name: "Undo" }).click()
+  await undo.click()
   await page.getByText("not saved").waitFor()
   assert.match(await editor().inputValue(), /Unsaved/)
   await editor().press("Control+s")
@@ -189,16 +273,16 @@ test("A text that is left without saving can be had again, and does not write ov
 
 test("A deleted document is put back as it was, unless it was written again", async () => {
   await button("Delete").click()
-  await said("rooks/1 is deleted.")
+  const undo = await offered("rooks/1 is deleted.")
   assert.equal((await rest("GET", "docs?id=rooks/1")).status, 404)
-  await page.locator(".toast", { hasText: "rooks/1 is deleted" }).getByRole("button", { name: "Undo" }).click()
+  await undo.click()
   await page.getByRole("heading", { name: "rooks/1" }).waitFor()
   assert.match(await stored("rooks/1"), /Theirs again.*"@collection":\s*"Rooks"/s)
 
   await button("Delete").click()
-  await said("rooks/1 is deleted.")
+  const late = await offered("rooks/1 is deleted.")
   await rest("PUT", "docs?id=rooks/1", { name: "Newer", "@metadata": { "@collection": "Rooks" } })
-  await button("Undo").last().click()
+  await late.click()
   await said("Not undone: rooks/1 was written again")
   assert.match(await stored("rooks/1"), /Newer/)
 })
@@ -230,9 +314,9 @@ test("Collections are browsed page by page and filtered, and what is chosen is d
   await page.getByRole("checkbox", { name: "Choose birds/7", exact: true }).check()
   await page.getByRole("checkbox", { name: "Choose birds/57", exact: true }).check()
   await button("Delete them").click()
-  await said("2 documents deleted.")
+  const undo = await offered("2 documents deleted.")
   await page.getByText("1–10 of 10").waitFor()
-  await button("Undo").click()
+  await undo.click()
   await page.getByText("1–12 of 12").waitFor()
   assert.equal((await rest("GET", "docs?id=birds/57")).status, 200)
   await text("Where, in RQL").fill("age = = 7")

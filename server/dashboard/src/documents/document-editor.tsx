@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { useEffect, useMemo, useRef } from "preact/hooks"
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { bytes } from "../shell/format"
 import { useLeaving } from "../shell/leaving"
 import { Button, ErrorSentence, Field, LinkButton, Tag, toast } from "../shell/parts"
@@ -9,7 +9,7 @@ import { CodeEditor, goTo } from "./code-editor"
 import { ConflictDialog } from "./conflict-dialog"
 import { DocumentFacts } from "./document-facts"
 import { newDocumentText, type StoredDocument } from "./document-text"
-import { offerDraft, takeDraft } from "./drafts"
+import { keepDraft, offerDraft, takeDraft } from "./drafts"
 import { download } from "./export"
 import { highlightJson } from "./highlight"
 import { documentFault, formatJson, placeOf } from "./json-text"
@@ -31,23 +31,29 @@ const LongestEdited = 1_000_000
 /** The text of a document, and what one does with it. What is saved replaces what was read, or nothing: a change of others is shown first. */
 export function DocumentEditor({ database, stored, collection, onStored }: DocumentEditorProps) {
   const isNew = stored === null
-  const original = stored?.text ?? newDocumentText(collection)
   const address = useRef(location.hash).current
   const draft = useMemo(() => takeDraft(address), [])
-  const text = useSignal(draft?.text ?? original)
+  // The text as it is stored, or as a new document begins: what differs from it is not saved.
+  const original = useSignal(stored?.text ?? newDocumentText(collection))
+  const text = useSignal(draft?.text ?? original.value)
   // The version that the text was made of: what must still be there when it is stored.
   const base = useRef(draft ? draft.changeVector : (stored?.changeVector ?? null))
   const isDone = useRef(false)
+  /** The id of a new document, once it is stored. */
+  const made = useRef<string | null>(null)
+  const isGoingThere = useRef(false)
   const id = useSignal(
     stored?.id ?? route.peek().query.get("id") ?? (collection && !collection.startsWith("@") ? `${collection.toLowerCase()}/` : ""),
   )
   const conflict = useSignal<{ theirs: StoredDocument | null } | null>(null)
   const trouble = useSignal<unknown>(null)
-  const isSaving = useSignal(false)
+  // While the document is stored or read. A save that is asked for meanwhile is done after it.
+  const isBusy = useSignal(false)
+  const isSaveWanted = useRef(draft?.isSaveWanted ?? false)
   const mayWrite = may("write", database)
   const settled = useSettled(text.value)
   const fault = useMemo(() => documentFault(settled), [settled])
-  const isChanged = text.value !== original
+  const isChanged = text.value !== original.value
   const isForced = useSignal(false)
   const isLarge = text.value.length > LongestEdited && !isForced.value
   const place = fault ? placeOf(settled, fault.at) : null
@@ -58,58 +64,113 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
     addEventListener("beforeunload", warn)
     return () => removeEventListener("beforeunload", warn)
   }, [isChanged])
+  const leaving = useLeaving()
   const leave = useRef(() => {})
   leave.current = () => {
-    if (isChanged && !isDone.current)
-      offerDraft(address, stored?.id ?? "The new document", { text: text.value, changeVector: base.current })
+    if (text.value === original.value || isDone.current) return
+    const left = { text: text.value, changeVector: base.current }
+    const place = made.current === null ? address : hrefOf("document", database, made.current)
+    if (isGoingThere.current) keepDraft(place, { ...left, isSaveWanted: isSaveWanted.current })
+    else offerDraft(place, made.current ?? stored?.id ?? "The new document", left)
   }
-  useEffect(() => () => leave.current(), [])
-  const leaving = useLeaving()
+  // Not useEffect, which does not begin before the next frame: a text that is left earlier would be lost. A save that
+  // is under way knows only at its end whether the text is stored.
+  useLayoutEffect(
+    () => () => {
+      if (!isBusy.value) leave.current()
+    },
+    [],
+  )
 
-  /** Shows what is stored now, as the page of that document. */
-  const show = async (storedId: string) => {
-    if (leaving.aborted) return
-    if (isNew) {
-      isDone.current = true
-      location.hash = hrefOf("document", database, storedId)
+  /** Takes what is stored now. What was typed since `seen` stays, and is not saved. */
+  const take = (now: StoredDocument | null, seen: string) => {
+    if (text.value === seen) {
+      text.value = now?.text ?? ""
+      base.current = now?.changeVector ?? null
+      isDone.current = now === null
+    } else if (now === null || now.changeVector !== base.current) {
+      // Somebody else wrote it: the next save finds that out, and shows both texts.
       return
     }
 
-    const now = await fetchDocument(database, storedId)
-    text.value = now?.text ?? ""
-    base.current = now?.changeVector ?? null
-    isDone.current = now === null
+    original.value = now?.text ?? ""
     onStored(now)
   }
 
+  /** Does one thing after the other, and then the save that was asked for meanwhile. */
+  const oneByOne = async (work: () => Promise<void>) => {
+    isBusy.value = true
+    trouble.value = null
+    try {
+      await work()
+    } catch (failure) {
+      isSaveWanted.current = false
+      trouble.value = failure
+    } finally {
+      isBusy.value = false
+    }
+
+    const isAgain = isSaveWanted.current && made.current === null && text.value !== original.value
+    if (made.current === null) isSaveWanted.current = false
+    if (isAgain) await save()
+    else if (leaving.aborted) leave.current()
+    else if (made.current !== null) {
+      isGoingThere.current = true
+      location.hash = hrefOf("document", database, made.current)
+    }
+  }
+
+  const reload = async () => {
+    if (!stored || isBusy.value) return
+    const seen = text.value
+    await oneByOne(async () => take(await fetchDocument(database, stored.id), seen))
+  }
+
   const save = async (expected?: string) => {
-    const wrong = documentFault(text.value)
-    if (wrong) {
-      goTo(Label, wrong.at)
+    if (!mayWrite) return
+    if (isBusy.value || made.current !== null) {
+      isSaveWanted.current = true
       return
     }
 
-    if (isSaving.value || !mayWrite) return
-    isSaving.value = true
-    trouble.value = null
+    const sent = text.value
+    const wrong = documentFault(sent)
+    if (wrong) {
+      if (leaving.aborted) leave.current()
+      else goTo(Label, wrong.at)
+      return
+    }
+
+    await oneByOne(() => store(sent, expected))
+  }
+
+  const store = async (sent: string, expected?: string) => {
     const wanted = id.value.trim()
     // An id that the node completes is free for sure.
     const isMade = wanted === "" || wanted.endsWith("/") || wanted.endsWith("|")
     try {
-      const { Id } = await putDocument(database, wanted, text.value, expected ?? base.current ?? (isMade ? null : ""))
+      const replaced = expected ?? base.current ?? (isMade ? null : "")
+      const { Id, ChangeVector } = await putDocument(database, wanted, sent, replaced)
+      base.current = ChangeVector
+      original.value = sent
       conflict.value = null
       toast(`${Id} is stored.`, { tone: "good" })
-      await show(Id)
+      if (isNew) made.current = Id
+      else if (!leaving.aborted) take(await fetchDocument(database, Id), sent)
     } catch (failure) {
-      if (isConflict(failure)) {
-        const theirs = await fetchDocument(database, wanted)
-        if (isNew) trouble.value = new Error(`There is a document ${theirs?.id ?? wanted} already. Open it, or choose another id.`)
-        else conflict.value = { theirs }
-      } else trouble.value = failure
-    } finally {
-      isSaving.value = false
+      if (!isConflict(failure)) throw failure
+      isSaveWanted.current = false
+      const theirs = await fetchDocument(database, wanted)
+      if (isNew) throw new Error(`There is a document ${theirs?.id ?? wanted} already. Open it, or choose another id.`)
+      conflict.value = { theirs }
     }
   }
+
+  useEffect(() => {
+    if (!isSaveWanted.current) return
+    isSaveWanted.current = false
+    void save()
+  }, [])
 
   const drop = async () => {
     if (!stored) return
@@ -148,7 +209,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
           >
             Format
           </Button>
-          {!isNew && <Button onClick={() => show(stored.id)}>{isChanged ? "Discard changes" : "Reload"}</Button>}
+          {!isNew && <Button onClick={reload}>{isChanged ? "Discard changes" : "Reload"}</Button>}
           {!isNew && mayWrite && (
             <>
               <LinkButton href={`${hrefOf("document", database)}?collection=${encodeURIComponent(stored.collection)}`}>New</LinkButton>
@@ -160,7 +221,7 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
           {mayWrite && (
             <Button
               kind="primary"
-              busy={isSaving.value}
+              busy={isBusy.value}
               disabled={fault !== null || !(isChanged || isNew)}
               title="Ctrl+S"
               onClick={() => save()}
@@ -252,11 +313,8 @@ export function DocumentEditor({ database, stored, collection, onStored }: Docum
           onKeepMine={() => save(conflict.value?.theirs?.changeVector ?? "")}
           onTakeTheirs={() => {
             const theirs = conflict.value?.theirs ?? null
-            text.value = theirs?.text ?? ""
-            base.current = theirs?.changeVector ?? null
-            isDone.current = theirs === null
             conflict.value = null
-            onStored(theirs)
+            take(theirs, text.value)
           }}
           onClose={() => {
             conflict.value = null

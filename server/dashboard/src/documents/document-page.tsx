@@ -7,6 +7,7 @@ import { may } from "../shell/session"
 import { NoDatabase, useDatabases } from "./database-choice"
 import { DocumentEditor } from "./document-editor"
 import type { StoredDocument } from "./document-text"
+import { draftsGivenBack } from "./drafts"
 import { fetchDocument, readsAreLocal } from "./store"
 import "./documents.css"
 
@@ -16,13 +17,20 @@ export function DocumentPage() {
   // An id that somebody typed into the address may have its slashes as they are.
   const id = rest.join("/")
   const collection = route.value.query.get("collection")
+  const times = draftsGivenBack.value
   const { isMissing } = useDatabases(database)
   if (isMissing) return <NoDatabase name={database} />
   if (database === "") return <Empty title="Which document?">Choose it on the documents page.</Empty>
   return id === "" ? (
-    <DocumentEditor key={`new ${database} ${collection}`} database={database} stored={null} collection={collection} onStored={() => {}} />
+    <DocumentEditor
+      key={`new ${times} ${database} ${collection}`}
+      database={database}
+      stored={null}
+      collection={collection}
+      onStored={() => {}}
+    />
   ) : (
-    <Stored key={`${database}/${id}`} database={database} id={id} />
+    <Stored key={`${times} ${database}/${id}`} database={database} id={id} />
   )
 }
 
