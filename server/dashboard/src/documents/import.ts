@@ -1,5 +1,5 @@
 /** A file of documents, on its way to a node in parts: one sees how far it is, can stop it, and can go on. */
-import { onePerLine, type Place, placeIn } from "./json-lines"
+import { onePerLine, type Place, PlaceJudge } from "./json-lines"
 
 export interface BadLine {
   line: number
@@ -109,28 +109,36 @@ interface Documents {
 /** What a file holds, one document a line. */
 export async function documentsOf(bytes: ReadableStream<Uint8Array>): Promise<Documents> {
   const reader = bytes.getReader()
-  let beginning: Uint8Array = new Uint8Array()
-  let place: Place | null = null
   let isEnd = false
-  while (place === null) {
+  const next = async (): Promise<Uint8Array> => {
     const { value, done } = await reader.read()
     isEnd = done
-    if (value) beginning = joined(beginning, value)
-    if (!isEnd && beginning.length < 64) continue
-    checkBeginning(beginning)
-    place = placeIn(withoutMark(beginning), isEnd || beginning.length > LongestLine)
+    return value ?? new Uint8Array()
+  }
+
+  let beginning: Uint8Array = new Uint8Array()
+  while (!isEnd && beginning.length < 64) beginning = joined(beginning, await next())
+  checkBeginning(beginning)
+  const judge = new PlaceJudge()
+  const chunks = [withoutMark(beginning)]
+  let length = beginning.length
+  let place = judge.judge(withoutMark(beginning))
+  while (place === null && !isEnd && length <= LongestLine) {
+    const chunk = await next()
+    chunks.push(chunk)
+    length += chunk.length
+    place = judge.judge(chunk)
   }
 
   const stream = new ReadableStream<Uint8Array>({
-    start: (control) => control.enqueue(withoutMark(beginning)),
     async pull(control) {
-      const { value, done } = isEnd ? { value: undefined, done: true } : await reader.read()
-      if (value) control.enqueue(value)
-      if (done) control.close()
+      const chunk = chunks.shift() ?? (isEnd ? new Uint8Array() : await next())
+      if (chunk.length > 0 || !isEnd) control.enqueue(chunk)
+      if (isEnd && chunks.length === 0) control.close()
     },
     cancel: (reason) => reader.cancel(reason),
   })
-  return { stream: place === "line" ? stream : stream.pipeThrough(onePerLine()), place }
+  return place === "document" ? { stream: onePerLine(stream), place } : { stream, place: "line" }
 }
 
 function joined(one: Uint8Array, other: Uint8Array): Uint8Array {
@@ -145,10 +153,14 @@ interface Part {
   lines: number
 }
 
-/** Whole lines, about `size()` bytes at a time, without the first `skip` lines. */
+/**
+ * Whole lines, about `size()` bytes at a time, without the first `skip` lines. A fault of the stream is thrown behind
+ * the lines before it.
+ */
 export async function* partsOf(stream: ReadableStream<Uint8Array>, size: () => number, skip = 0): AsyncGenerator<Part> {
   let held: Uint8Array[] = []
   let length = 0
+  let fault: unknown = null
   const reader = stream.getReader()
   try {
     for (;;) {
@@ -174,11 +186,23 @@ export async function* partsOf(stream: ReadableStream<Uint8Array>, size: () => n
           throw new Error("A line of the file is longer than 16 MiB. A document has at most 8 MiB, and stands on one line.")
       }
     }
+  } catch (failure) {
+    fault = failure
+    held = wholeLines(held)
+    length = held.length
   } finally {
     reader.cancel().catch(() => {})
   }
 
   if (length > 0) yield partOf(held)
+  if (fault !== null) throw fault
+}
+
+/** Chunks up to the last end of a line. */
+function wholeLines(chunks: Uint8Array[]): Uint8Array[] {
+  const last = chunks.findLastIndex((chunk) => chunk.includes(Newline))
+  const end = chunks[last]
+  return end ? [...chunks.slice(0, last), end.subarray(0, end.lastIndexOf(Newline) + 1)] : []
 }
 
 function partOf(chunks: Uint8Array[]): Part {

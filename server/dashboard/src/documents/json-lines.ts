@@ -55,25 +55,42 @@ class ValueScanner {
 }
 
 /**
- * What a file holds by its beginning: lines, or JSON over several of them. Null where more of it is needed. As
- * `rookery import` judges: it begins with an array, or its first value does not have a line for itself.
+ * Judges by a file's beginning what it holds: lines, or JSON over several of them. As `rookery import` does: it begins
+ * with an array, or its first value does not have a line for itself. Each byte is looked at once.
  */
-export function placeIn(beginning: Uint8Array, isEnd: boolean): Place | null {
-  let at = 0
-  while (isSpace(beginning[at])) at++
-  if (at === beginning.length) return isEnd ? "line" : null
-  if (beginning[at] !== OpenBrace) return beginning[at] === Open ? "document" : "line"
-  const end = new ValueScanner().endIn(beginning, at)
-  const newline = beginning.subarray(at, end < 0 ? beginning.length : end).includes(Newline)
-  if (newline) return "document"
-  if (end < 0) return isEnd ? "line" : null
-  let behind = end
-  while (beginning[behind] === Space || beginning[behind] === Tab || beginning[behind] === Return) behind++
-  return behind < beginning.length ? (beginning[behind] === Newline ? "line" : "document") : isEnd ? "line" : null
+export class PlaceJudge {
+  readonly #scanner = new ValueScanner()
+  #stage: "before" | "within" | "behind" = "before"
+
+  /** Goes on with the next chunk; null where more of the file is needed. A file that ends before has lines. */
+  judge(chunk: Uint8Array): Place | null {
+    let at = 0
+    if (this.#stage === "before") {
+      while (isSpace(chunk[at])) at++
+      if (at === chunk.length) return null
+      if (chunk[at] !== OpenBrace) return chunk[at] === Open ? "document" : "line"
+      this.#stage = "within"
+    }
+
+    if (this.#stage === "within") {
+      const end = this.#scanner.endIn(chunk, at)
+      if (chunk.subarray(at, end < 0 ? chunk.length : end).includes(Newline)) return "document"
+      if (end < 0) return null
+      this.#stage = "behind"
+      at = end
+    }
+
+    while (chunk[at] === Space || chunk[at] === Tab || chunk[at] === Return) at++
+    return at === chunk.length ? null : chunk[at] === Newline ? "line" : "document"
+  }
 }
 
-/** Makes one line of each document, which it ends with a newline. */
-export function onePerLine(): TransformStream<Uint8Array, Uint8Array> {
+/**
+ * Makes one line of each document, which it ends with a newline. A fault of the file is an error behind the documents
+ * that stand before it. (Not a TransformStream, whose error drops what nobody has read yet.)
+ */
+export function onePerLine(bytes: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const reader = bytes.getReader()
   const scanner = new ValueScanner()
   let held: Uint8Array[] = []
   let length = 0
@@ -127,41 +144,70 @@ export function onePerLine(): TransformStream<Uint8Array, Uint8Array> {
     return false
   }
 
-  return new TransformStream({
-    transform(chunk, controller) {
-      for (let at = 0; at < chunk.length; ) {
+  /** What a chunk completes. */
+  const take = (chunk: Uint8Array, give: (piece: Uint8Array) => void) => {
+    for (let at = 0; at < chunk.length; ) {
+      if (!isInValue) {
+        isInValue = begins(chunk[at] as number)
         if (!isInValue) {
-          isInValue = begins(chunk[at] as number)
-          if (!isInValue) {
-            at++
-            position++
-            continue
-          }
+          at++
+          position++
+          continue
         }
-
-        const end = scanner.endIn(chunk, at)
-        keep(chunk.subarray(at, end < 0 ? chunk.length : end))
-        position += (end < 0 ? chunk.length : end) - at
-        if (end < 0) return
-        at = end
-        documents++
-        isInValue = false
-        isBehindValue = true
-        for (const piece of held) controller.enqueue(piece)
-        controller.enqueue(new Uint8Array([Newline]))
-        held = []
-        length = 0
-      }
-    },
-    flush(controller) {
-      if (isInValue && !scanner.mayEnd) {
-        throw new Error(`The file ends within document ${documents + 1}: it is cut off.`)
       }
 
-      for (const piece of held) controller.enqueue(piece)
-      if (isInArray) {
-        throw new Error(`The file ends behind document ${documents}, before its array does: it is cut off.`)
+      const end = scanner.endIn(chunk, at)
+      keep(chunk.subarray(at, end < 0 ? chunk.length : end))
+      position += (end < 0 ? chunk.length : end) - at
+      if (end < 0) return
+      at = end
+      documents++
+      isInValue = false
+      isBehindValue = true
+      for (const piece of held) give(piece)
+      give(new Uint8Array([Newline]))
+      held = []
+      length = 0
+    }
+  }
+
+  /** What stands before the end of the file. */
+  const finish = (give: (piece: Uint8Array) => void) => {
+    if (isInValue && !scanner.mayEnd) {
+      throw new Error(`The file ends within document ${documents + 1}: it is cut off.`)
+    }
+
+    if (isInArray) {
+      throw new Error(`The file ends behind document ${documents}, before its array does: it is cut off.`)
+    }
+
+    for (const piece of held) give(piece)
+  }
+
+  let fault: unknown = null
+  return new ReadableStream({
+    // Asked for more only when everything was read: a fault is told then.
+    async pull(control) {
+      let given = 0
+      const give = (piece: Uint8Array) => {
+        given++
+        control.enqueue(piece)
+      }
+
+      while (given === 0) {
+        if (fault !== null) throw fault
+        try {
+          const { value, done } = await reader.read()
+          if (value) take(value, give)
+          if (!done) continue
+          finish(give)
+          control.close()
+          return
+        } catch (failure) {
+          fault = failure
+        }
       }
     },
+    cancel: (reason) => reader.cancel(reason),
   })
 }

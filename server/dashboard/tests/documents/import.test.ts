@@ -61,6 +61,50 @@ test("An array that is cut off, or has something else between its documents, is 
   await expect(lines("[", ...Array.from({ length: 18 }, () => `{"a":${" ".repeat(1 << 20)}`))).rejects.toThrow("16 MiB")
 })
 
+test("Whole documents before a fault of the file are given before it is told", async () => {
+  const faults: [string, string[], string][] = [
+    ['[{"a":1},{"b":2}', ['{"a":1}', '{"b":2}'], "ends behind document 2, before its array does"],
+    ['[{"a":1},{"b":', ['{"a":1}'], "ends within document 2"],
+    ['[{"a":1},]', ['{"a":1}'], "behind document 1, is ']'"],
+    ['{"a":1}{"b":2},{"c":3}', ['{"a":1}', '{"b":2}'], "behind document 2, is ','"],
+  ]
+  for (const [text, documents, message] of faults) {
+    const posted: string[] = []
+    let state: ImportState | undefined
+    const post = async (part: Blob) => {
+      posted.push(...(await part.text()).trimEnd().split("\n"))
+      return refusing(part)
+    }
+    const keep = (next: ImportState) => {
+      state = next
+    }
+    await expect(importFile(new Blob([text]), post, keep, new AbortController().signal)).rejects.toThrow(message)
+    expect(posted).toEqual(documents)
+    expect(state).toMatchObject({ lines: documents.length, stored: documents.length })
+  }
+})
+
+test("Whole lines before a stream breaks off are given, and the line at which it does is not", async () => {
+  const broken = new ReadableStream<Uint8Array>({
+    pull(control) {
+      if (chunks.length === 0) control.error(new Error("torn"))
+      else control.enqueue(encoder.encode(chunks.shift()))
+    },
+  })
+  const chunks = ["aa\nb", "bb\ncc", "c"]
+  const found: string[] = []
+  const read = async () => {
+    for await (const part of partsOf(broken, () => 100)) found.push(await new Blob(part.chunks as BlobPart[]).text())
+  }
+  await expect(read()).rejects.toThrow("torn")
+  expect(found).toEqual(["aa\nbbb\n"])
+})
+
+test("A long first document in small chunks is read once", async () => {
+  const chunks = ['{"a":"', ...Array.from({ length: 16_000 }, () => "x".repeat(500)), '"}\n{}']
+  expect((await lines(...chunks)).place).toBe("line")
+})
+
 test("Parts end at line ends, wherever the chunks of the file do, and count their lines", async () => {
   const text = "aa\nbbb\n\ncccc\nd"
   for (let cut = 1; cut < text.length; cut++) {
