@@ -43,7 +43,7 @@ internal static class UnsupportedRoutes
         ("replication", "replication to other clusters"),
         ("admin/replication", "replication to other clusters"),
         ("admin/configuration", "configuration of a database"),
-        ("admin/record", "changing the record of a database"),
+        ("admin/record", "the record of a database under this path (GET /admin/databases?name=NAME answers it)"),
     ];
 
     private static readonly (string Path, string Feature)[] OfServer =
