@@ -136,6 +136,7 @@ internal sealed class CsvSource : IRecordSource
             case "":
                 json.WriteNullValue();
                 break;
+            // As JSON, Python and spreadsheets write them.
             case "true" or "True" or "TRUE":
                 json.WriteBooleanValue(true);
                 break;

@@ -91,6 +91,28 @@ public sealed class CsvReaderTests
     public void A_head_with_another_separator_is_refused(string text, char separator, string option) =>
         Assert.Contains(option, Assert.Throws<BadInputException>(() => Table(text, separator)).Message, StringComparison.Ordinal);
 
-    private static CsvSource Table(string latin1, char separator = ',') =>
-        new(CsvSource.TextOf(new MemoryStream(Encoding.Latin1.GetBytes(latin1))), new CsvOptions("Rooks", IdColumn: null, Infers: false, separator));
+    [Theory]
+    [InlineData("true", "true")]
+    [InlineData("True", "true")]
+    [InlineData("TRUE", "true")]
+    [InlineData("False", "false")]
+    [InlineData("FALSE", "false")]
+    [InlineData("tRUE", "\"tRUE\"")]
+    [InlineData("yes", "\"yes\"")]
+    [InlineData("NULL", "\"NULL\"")]
+    [InlineData("-1.50", "-1.50")]
+    [InlineData("+1", "\"+1\"")]
+    [InlineData("01067", "\"01067\"")]
+    public void Inferring_takes_truth_values_in_three_spellings(string field, string json)
+    {
+        var source = Table($"a\n{field}\n", infers: true);
+        Assert.True(source.TryRead(out var record));
+        Assert.StartsWith($"{{\"a\":{json},", Encoding.UTF8.GetString(record.Json.Span), StringComparison.Ordinal);
+    }
+
+    private static CsvSource Table(string latin1, char separator = ',', bool infers = false)
+    {
+        var text = CsvSource.TextOf(new MemoryStream(Encoding.Latin1.GetBytes(latin1)));
+        return new CsvSource(text, new CsvOptions("Rooks", IdColumn: null, infers, separator));
+    }
 }
