@@ -135,7 +135,7 @@ internal sealed class DumpSource : IRecordSource
         }
         else
         {
-            Skip(name, 1);
+            Skip(Table.Cut(name, LongestKind), 1);
         }
     }
 
@@ -201,7 +201,7 @@ internal sealed class DumpSource : IRecordSource
                 Skip("Indexes (automatic; they are made again when they are asked for)", 1);
                 break;
             default:
-                Skip(section, 1);
+                Skip(Table.Cut(section, LongestKind), 1);
                 break;
         }
     }
@@ -210,8 +210,7 @@ internal sealed class DumpSource : IRecordSource
 
     private void Skip(string name, long count)
     {
-        string kind = Table.Cut(name, LongestKind);
-        kind = _skipped.Count < MostKinds || _skipped.ContainsKey(kind) ? kind : "other members";
+        string kind = _skipped.Count < MostKinds || _skipped.ContainsKey(name) ? name : "other members";
         _skipped[kind] = _skipped.GetValueOrDefault(kind) + count;
     }
 

@@ -28,6 +28,9 @@ internal sealed class Import(
     /// <summary>How far it came.</summary>
     public ImportJournal Result => _journal;
 
+    /// <summary>Whether a part is on its way, of which nobody knows yet how much is stored.</summary>
+    public bool IsUnanswered { get; private set; }
+
     /// <summary>Whether another can go on where this one ends.</summary>
     public bool IsNoted => File.Exists(journalPath);
 
@@ -70,7 +73,7 @@ internal sealed class Import(
             }
 
             (filling, flying) = (flying, filling);
-            flight = flying.Records == 0 ? null : flying.Places.Count == 0 ? NothingToSend : upload.SendAsync(flying.Lines.GetBuffer().AsMemory(0, (int)flying.Lines.Length));
+            flight = flying.Records == 0 ? null : SendAsync(flying);
             filling.Clear();
         }
 
@@ -83,6 +86,17 @@ internal sealed class Import(
         {
             throw _failure;
         }
+    }
+
+    private Task<PartResult> SendAsync(Part part)
+    {
+        if (part.Places.Count == 0)
+        {
+            return NothingToSend;
+        }
+
+        IsUnanswered = true;
+        return upload.SendAsync(part.Lines.GetBuffer().AsMemory(0, (int)part.Lines.Length));
     }
 
     private bool TryRead(IRecordSource source, out ImportRecord record)
@@ -144,6 +158,7 @@ internal sealed class Import(
         }
 
         _journal = _journal with { Records = _journal.Records + part.Records, Stored = _journal.Stored + result.Stored, Bad = _journal.Bad + result.Bad + part.Refused.Count };
+        IsUnanswered = false;
         if (journalPath is not null)
         {
             NoteOnDisk(journalPath);

@@ -13,7 +13,6 @@ internal static class ImportCommand
     private const string Json = "json";
     private const string Rows = "csv";
     private const string Dump = "ravendbdump";
-    private const int IdentitiesAtOnce = 16;
 
     public static Command Create()
     {
@@ -51,23 +50,24 @@ internal static class ImportCommand
         var upload = new ImportUpload(client, order.Database, TimeProvider.System);
         long identities = 0;
         var import = new Import(upload, journal, journalPath, progress, TakeIdentitiesAsync);
-        using var interruption = new Interruption(progress, () => $"{Told(import.Result)}. {HowToGoOn(order, import)}");
+        using var interruption = new Interruption(
+            progress, () => $"{ToldOfStopped(import)}. {HowToGoOn(order, import)}");
         var source = Open(order, input);
+        var dump = source as DumpSource;
+        Rest rest;
         try
         {
             await import.RunAsync(source, () => input.Read);
+            await TakeIdentitiesAsync(source);
+            rest = dump is null ? new Rest(0, 0, 0) : await FinishAsync(upload, dump, identities, progress);
         }
         catch (Exception stopped) when (stopped is AdminException or BadInputException or ImportRefusedException && import.Result.Records > 0)
         {
             progress.Clear();
-            await Console.Error.WriteLineAsync($"{Told(import.Result)} before that. {HowToGoOn(order, import)}");
+            await Console.Error.WriteLineAsync($"{ToldOfStopped(import)} before that. {HowToGoOn(order, import)}");
             throw;
         }
 
-        await TakeIdentitiesAsync(source);
-        var rest = source is DumpSource dump
-            ? await FinishAsync(client, order.Database, dump, identities, progress)
-            : new Rest(0, 0, 0);
         interruption.Dispose();
         progress.Clear();
         if (!string.Equals(history, await ReadHistoryAsync(client, order.Database), StringComparison.Ordinal))
@@ -85,7 +85,7 @@ internal static class ImportCommand
 
         if (isJson)
         {
-            Output.Line(ToJson(import.Result, rest, source as DumpSource));
+            Output.Line(ToJson(import.Result, rest, dump));
         }
         else
         {
@@ -97,22 +97,10 @@ internal static class ImportCommand
         async Task TakeIdentitiesAsync(IRecordSource from)
         {
             var taken = (from as DumpSource)?.TakeIdentities() ?? [];
-            await SeedAsync(client, order.Database, taken);
+            await upload.SeedAsync(taken);
             identities += taken.Length;
             progress.Report(progress.Items, input.Read);
         }
-    }
-
-    /// <summary>Raises identities, several at once, because each waits for the disks of a majority.</summary>
-    private static Task SeedAsync(NodeClient client, string database, (string Name, long Value)[] identities)
-    {
-        var several = new ParallelOptions { MaxDegreeOfParallelism = IdentitiesAtOnce };
-        return Parallel.ForEachAsync(identities, several, async (identity, ends) =>
-        {
-            string path = $"{NodeClient.PathOf(database)}/identity/seed"
-                + $"?name={Uri.EscapeDataString(identity.Name)}&value={identity.Value}";
-            await client.GetJsonAsync(HttpMethod.Post, path, cancellation: ends);
-        });
     }
 
     /// <summary>What tells the database from another one that gets its name.</summary>
@@ -124,6 +112,10 @@ internal static class ImportCommand
 
     private static string Told(ImportJournal result) =>
         $"{Amount.Of(result.Stored, "document")} {(result.Stored == 1 ? "was" : "were")} stored{(result.Bad == 0 ? string.Empty : $", {Amount.Number(result.Bad)} {(result.Bad == 1 ? "was" : "were")} not")}";
+
+    /// <summary>Of a part that nobody answered for, some documents may be stored.</summary>
+    private static string ToldOfStopped(Import import) =>
+        import.IsUnanswered ? $"At least {Told(import.Result)}" : Told(import.Result);
 
     /// <summary>What to do after an import that ended on its way.</summary>
     private static string HowToGoOn(Order order, Import import) =>
@@ -208,23 +200,17 @@ internal static class ImportCommand
 
     /// <summary>What comes behind the documents of a dump: indexes, and what is told of the rest.</summary>
     private static async Task<Rest> FinishAsync(
-        NodeClient client, string database, DumpSource dump, long identities, Progress progress)
+        ImportUpload upload, DumpSource dump, long identities, Progress progress)
     {
         var rest = new Rest(identities, 0, 0);
         foreach (var index in dump.Indexes)
         {
-            using var body = NodeClient.BodyOf(json =>
-            {
-                json.WriteStartArray("Indexes"u8);
-                index.WriteTo(json);
-                json.WriteEndArray();
-            });
             try
             {
-                await client.GetJsonAsync(HttpMethod.Put, $"{NodeClient.PathOf(database)}/indexes", body);
+                await upload.DefineAsync(index);
                 rest = rest with { Indexes = rest.Indexes + 1 };
             }
-            catch (AdminException refused) when (refused.Code == ExitCode.Configuration)
+            catch (ImportRefusedException refused) when (refused.Refusal.Code == ExitCode.Configuration)
             {
                 string name = index.TryGetProperty("Name", out var named) ? named.GetString() ?? "-" : "-";
                 progress.Say($"Not taken: the index {VisibleText.OfLine(name)}: {VisibleText.OfLine(refused.Message)}");

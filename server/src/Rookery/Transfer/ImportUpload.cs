@@ -11,7 +11,10 @@ namespace Rookery.Transfer;
 /// <param name="Reasons">Some of those: which of the part, from 0, and why.</param>
 internal sealed record PartResult(long Stored, long Bad, IReadOnlyList<(int Record, string Reason)> Reasons);
 
-/// <summary>Sends parts of an import, and sends one again while the cluster looks for another leader, through the next node where several were named.</summary>
+/// <summary>
+/// Sends what an import holds, and sends it again while the cluster looks for another leader, through the next node
+/// where several were named.
+/// </summary>
 /// <param name="client">The node.</param>
 /// <param name="database">Where to.</param>
 /// <param name="time">The clock.</param>
@@ -20,10 +23,73 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
     // Also for one attempt: the node may have lost its power in the midst of it, and would never be heard of again.
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(2);
     private static readonly TimeSpan Pause = TimeSpan.FromSeconds(1);
+    private const int IdentitiesAtOnce = 16;
 
     /// <summary>Sends lines of JSON; returns when all that can be is durable. Every document has an id, so that the same part may be sent twice.</summary>
-    /// <exception cref="AdminException">The node refuses all of it, or does not answer for minutes.</exception>
-    public async Task<PartResult> SendAsync(ReadOnlyMemory<byte> lines)
+    /// <exception cref="ImportRefusedException">The node refuses all of it.</exception>
+    /// <exception cref="AdminException">The node does not answer for minutes.</exception>
+    public Task<PartResult> SendAsync(ReadOnlyMemory<byte> lines) => PersistAsync(async patience =>
+    {
+        using var body = new ReadOnlyMemoryContent(lines);
+        body.Headers.ContentType = new MediaTypeHeaderValue("application/x-ndjson");
+        using var answer = await AskAsync(HttpMethod.Post, "import", body, patience);
+        return await PassingReasonOfAsync(answer, patience) is { } reason
+            ? (new PartResult(0, 0, []), reason)
+            : Read(await answer.Content.ReadAsStringAsync(patience));
+    });
+
+    /// <summary>
+    /// Raises identities, several at once, because each waits for the disks of a majority. None is lowered, so that the
+    /// same may be sent twice.
+    /// </summary>
+    /// <exception cref="ImportRefusedException">The node refuses one.</exception>
+    /// <exception cref="AdminException">The node does not answer for minutes.</exception>
+    public Task SeedAsync((string Name, long Value)[] identities)
+    {
+        bool[] isDone = new bool[identities.Length];
+        return PersistAsync(async patience =>
+        {
+            string? passing = null;
+            var several = new ParallelOptions
+            {
+                MaxDegreeOfParallelism = IdentitiesAtOnce,
+                CancellationToken = patience,
+            };
+            await Parallel.ForAsync(0, identities.Length, several, async (at, ends) =>
+            {
+                if (isDone[at] || passing is not null)
+                {
+                    return;
+                }
+
+                string name = Uri.EscapeDataString(identities[at].Name);
+                string path = $"identity/seed?name={name}&value={identities[at].Value}";
+                using var answer = await AskAsync(HttpMethod.Post, path, body: null, ends);
+                string? reason = await PassingReasonOfAsync(answer, ends);
+                isDone[at] = reason is null;
+                passing ??= reason;
+            });
+            return (0, passing);
+        });
+    }
+
+    /// <summary>Defines an index.</summary>
+    /// <exception cref="ImportRefusedException">The node refuses it.</exception>
+    /// <exception cref="AdminException">The node does not answer for minutes.</exception>
+    public Task DefineAsync(JsonElement index) => PersistAsync(async patience =>
+    {
+        using var body = NodeClient.BodyOf(json =>
+        {
+            json.WriteStartArray("Indexes"u8);
+            index.WriteTo(json);
+            json.WriteEndArray();
+        });
+        using var answer = await AskAsync(HttpMethod.Put, "indexes", body, patience);
+        return (0, await PassingReasonOfAsync(answer, patience));
+    });
+
+    /// <summary>Tries until there is no error, or for minutes.</summary>
+    private async Task<T> PersistAsync<T>(Func<CancellationToken, Task<(T Result, string? Error)>> attempt)
     {
         bool wasSilent = false;
         for (long begun = time.GetTimestamp(); ;)
@@ -32,29 +98,13 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
             using var patience = new CancellationTokenSource(Patience, time);
             try
             {
-                using var body = new ReadOnlyMemoryContent(lines);
-                body.Headers.ContentType = new MediaTypeHeaderValue("application/x-ndjson");
-                using var request = client.NewRequest(HttpMethod.Post, $"{NodeClient.PathOf(database)}/import", body);
-                using var answer = await client.AskAsync(request, patience.Token);
-                if (!answer.IsSuccessStatusCode && !MayPass(answer))
+                var (result, error) = await attempt(patience.Token);
+                if (error is null)
                 {
-                    throw new ImportRefusedException(await client.RefusalOfAsync(answer, patience.Token));
+                    return result;
                 }
 
-                if (answer.IsSuccessStatusCode)
-                {
-                    var (result, error) = Read(await answer.Content.ReadAsStringAsync(patience.Token));
-                    if (error is null)
-                    {
-                        return result;
-                    }
-
-                    reason = error;
-                }
-                else
-                {
-                    reason = (await client.RefusalOfAsync(answer, patience.Token)).Message;
-                }
+                reason = error;
             }
             catch (AdminException unanswered)
             {
@@ -82,6 +132,26 @@ internal sealed class ImportUpload(NodeClient client, string database, TimeProvi
             await Task.Delay(Pause, time);
             await client.LookElsewhereAsync();
         }
+    }
+
+    private async Task<HttpResponseMessage> AskAsync(
+        HttpMethod method, string path, HttpContent? body, CancellationToken cancellation)
+    {
+        using var request = client.NewRequest(method, $"{NodeClient.PathOf(database)}/{path}", body);
+        return await client.AskAsync(request, cancellation);
+    }
+
+    /// <summary>Why another attempt is needed; null where the node did it.</summary>
+    /// <exception cref="ImportRefusedException">Another attempt is of no use.</exception>
+    private async Task<string?> PassingReasonOfAsync(HttpResponseMessage answer, CancellationToken cancellation)
+    {
+        if (answer.IsSuccessStatusCode)
+        {
+            return null;
+        }
+
+        var refusal = await client.RefusalOfAsync(answer, cancellation);
+        return MayPass(answer) ? refusal.Message : throw new ImportRefusedException(refusal);
     }
 
     private static bool MayPass(HttpResponseMessage answer) =>
