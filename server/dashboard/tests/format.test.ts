@@ -1,10 +1,34 @@
 import { expect, test } from "vitest"
-import { bytes, count, figure, milliseconds, offset, room } from "../src/shell/format"
+import { bytes, count, figure, milliseconds, offset, room, tick } from "../src/shell/format"
 
 test("An unknown figure is said as a word, never as zero", () => {
   expect(bytes(null)).toBe("unknown")
   expect(milliseconds(undefined)).toBe("unknown")
   expect(bytes(0)).toBe("0 B")
+})
+
+test("A time is said in seconds from one on", () => {
+  expect([0.42, 5, 14.4, 999, 999.6, 5000, 10_000].map(milliseconds)).toEqual([
+    "420 µs",
+    "5.0 ms",
+    "14 ms",
+    "999 ms",
+    "1.0 s",
+    "5.0 s",
+    "10.0 s",
+  ])
+})
+
+test("Whole figures beside an axis have no decimal", () => {
+  expect(["5.0 ms", "10 ms", "2.5 s", "10.0 s", "4.0 MiB", "100 %", "3.05 s"].map(tick)).toEqual([
+    "5 ms",
+    "10 ms",
+    "2.5 s",
+    "10 s",
+    "4 MiB",
+    "100 %",
+    "3.05 s",
+  ])
 })
 
 test("A count is grouped by thousands, and has a decimal below ten only", () => {

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks"
 import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
 import "./chart.css"
+import { tick } from "./format"
 import { colour, isDark } from "./scheme"
 
 export interface Line {
@@ -81,7 +82,7 @@ export function Chart({ label, times, lines, format, together, atLeast = 0, floa
             size: 62,
             gap: 6,
             font: "11px system-ui, sans-serif",
-            values: (_, ticks) => ticks.map((tick) => (tick === 0 ? "0" : format(tick))),
+            values: (_, ticks) => ticks.map((at) => (at === 0 ? "0" : tick(format(at)))),
             space: 34,
             ...(binary ? { incrs: powersOfTwo } : {}),
           },

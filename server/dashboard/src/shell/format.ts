@@ -27,9 +27,14 @@ export function milliseconds(value: number | null | undefined): string {
     ? `${Math.round(value * 1000)} µs`
     : value < 10
       ? `${value.toFixed(1)} ms`
-      : value < 10_000
+      : value < 999.5
         ? `${Math.round(value)} ms`
         : `${(value / 1000).toFixed(1)} s`
+}
+
+/** A figure beside an axis, where whole ones stand below each other: "5 ms", not "5.0 ms" above "10 ms". */
+export function tick(said: string): string {
+  return said.replace(/\.0(?= |$)/, "")
 }
 
 export function duration(seconds: number | null | undefined): string {
