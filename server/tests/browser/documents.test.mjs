@@ -334,6 +334,24 @@ test("An export is what an import reads", async () => {
   assert.ok(lines.some(bird => bird["@metadata"]["@id"] === "birds/599" && bird.home.city === "Ulm"))
 })
 
+test("What becomes known while somebody types is offered then", async () => {
+  let letGo
+  const held = new Promise(go => { letGo = go })
+  const isSample = url => url.pathname === `/databases/${database}/queries`
+  await page.route(isSample, async route => {
+    await held
+    await route.continue()
+  })
+  await go(`#/query/${database}?q=`)
+  await page.reload()
+  await text("Query in RQL").pressSequentially("from Birds where home.ci")
+  letGo()
+  await page.getByRole("option", { name: /home\.city/ }).waitFor()
+  await page.keyboard.press("Escape")
+  await page.unroute(isSample)
+  await text("Query in RQL").fill("")
+})
+
 test("A query is completed, run, and shown as a table and as JSON", async () => {
   await go(`#/query/${database}`)
   const query = text("Query in RQL")

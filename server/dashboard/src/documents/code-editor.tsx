@@ -74,6 +74,7 @@ export function CodeEditor(props: CodeEditorProps) {
     return () => observer.disconnect()
   }, [])
 
+  const isTyping = useRef(false)
   const suggest = (text: string, isAsked: boolean) => {
     const at = area.current
     if (!at || !props.complete || at.selectionStart !== at.selectionEnd) return
@@ -89,12 +90,19 @@ export function CodeEditor(props: CodeEditorProps) {
     offer.value = { ...found, caret, active: isWhole ? -1 : 0 }
   }
 
+  // What becomes known while somebody types is offered then, and not only at the next key.
+  useEffect(() => {
+    const at = area.current
+    if (at && isTyping.current && !offer.peek() && document.activeElement === at) suggest(at.value, false)
+  }, [props.complete])
+
   const accept = (at: number) => {
     const option = offer.value?.options[at]
     if (!offer.value || !option || !area.current) return
     const { from, to } = offer.value
     offer.value = null
     replace(area.current, from, to, option.insert)
+    isTyping.current = false
   }
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -102,6 +110,8 @@ export function CodeEditor(props: CodeEditorProps) {
     if (!at) return
     if (offer.value && steer(event)) return
     const isControl = event.ctrlKey || event.metaKey
+    // A key that types nothing (an arrow, Escape, Ctrl+Enter) ends the word.
+    isTyping.current = false
     if (isControl && event.key === "s" && props.onSave) {
       event.preventDefault()
       void props.onSave()
@@ -160,6 +170,7 @@ export function CodeEditor(props: CodeEditorProps) {
         {...(props.complete ? { "aria-autocomplete": "list", "aria-controls": listId } : {})}
         {...(offer.value && offer.value.active >= 0 ? { "aria-activedescendant": `${listId}-${offer.value.active}` } : {})}
         onInput={(event) => {
+          isTyping.current = true
           onInput?.(event.currentTarget.value)
           suggest(event.currentTarget.value, false)
         }}

@@ -42,6 +42,8 @@ export function QueryConsole({ database }: { database: string }) {
   const ran = useRef<string | null>(null)
   const leaving = useLeaving()
   const known = useKnown(database, text.value.length > LongestHelped ? "" : text.value)
+  const completeWith = () => (typed: string, caret: number) => complete(typed, caret, known)
+  const completeKnown = useMemo(completeWith, [JSON.stringify(known)])
 
   const isTooLong = text.value.length > LongestQuery
   const isPatch = !isTooLong && hasClause(text.value, "update")
@@ -143,7 +145,7 @@ export function QueryConsole({ database }: { database: string }) {
               }}
               highlight={highlightRql}
               wrongAt={trouble.value?.at ?? null}
-              complete={(typed, caret) => complete(typed, caret, known)}
+              complete={completeKnown}
               onRun={() => (isPatch ? undefined : run())}
               lines={[4, 16]}
             />
