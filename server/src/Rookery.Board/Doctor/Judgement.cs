@@ -1,4 +1,3 @@
-using System.Globalization;
 using Rookery.Disk;
 
 namespace Rookery.Board.Doctor;
@@ -65,9 +64,9 @@ public static class Judgement
     private static Finding OfTemperature(DoctorFacts facts) => Mark(facts, facts.Reading.TemperatureCelsius switch
     {
         null => Unknown(facts, "temperature", "its temperature"),
-        >= BoardCare.HotCelsius and var hot => new("temperature", Severity.Warning, Say($"{hot:0} °C: background work pauses, and the firmware slows the processor down from 80 to 85 °C on."), HeatFix),
-        >= BoardCare.WarmCelsius and var warm => new("temperature", Severity.Notice, Say($"{warm:0} °C: background work is slowed down."), HeatFix),
-        { } cool => new("temperature", Severity.Ok, Say($"{cool:0} °C.")),
+        >= BoardCare.HotCelsius and var hot => new("temperature", Severity.Warning, $"{hot:0} °C: background work pauses, and the firmware slows the processor down from 80 to 85 °C on.", HeatFix),
+        >= BoardCare.WarmCelsius and var warm => new("temperature", Severity.Notice, $"{warm:0} °C: background work is slowed down.", HeatFix),
+        { } cool => new("temperature", Severity.Ok, $"{cool:0} °C."),
     });
 
     private static Finding OfDevice(StorageReading device)
@@ -80,7 +79,7 @@ public static class Judgement
             _ when life >= EndOfLife || device.SpareBlocksUsed == 3 => new("card", Severity.Error, $"{name} is worn out by its own account.", replace),
             _ when life >= WornLife || device.SpareBlocksUsed == 2 => new("card", Severity.Warning, $"{name} nears the end of its life by its own account.", replace),
             { Card: null } => new("card", Severity.Ok, $"Data lie on {name}, which is neither an SD card nor an eMMC."),
-            { Card.IsSdCard: false } => new("card", Severity.Ok, life is { } used ? Say($"{name} is an eMMC with at most {used:P0} of its life used.") : $"{name} is an eMMC that does not tell its wear."),
+            { Card.IsSdCard: false } => new("card", Severity.Ok, life is { } used ? $"{name} is an eMMC with at most {used:P0} of its life used." : $"{name} is an eMMC that does not tell its wear."),
             { Card.Classes: null } => new("card", Severity.Notice, $"{name} is an SD card, and the kernel does not show its classes.", "`rookery doctor --probe` measures it."),
             { Card.Classes: { Speed: < 10 } classes } => new("card", Severity.Warning, $"{name} is a slow SD card ({classes}).", "Use a card of class 10 with A1 or A2, or a USB drive."),
             { Card.Classes: { Application: 0 or null } classes } => new("card", Severity.Notice, $"{name} is an SD card ({classes}) that promises nothing for small writes.", "`rookery doctor --probe` measures it; a card with A1 or A2 promises at least 500 a second."),
@@ -97,7 +96,7 @@ public static class Judgement
 
         if (facts.Probe is { } probe)
         {
-            string measured = Say($"In {probe.Directory} half of the synced writes took up to {probe.MedianSyncMilliseconds:0.0} ms, 99 % up to {probe.SlowSyncMilliseconds:0.0} ms; {probe.BytesPerSecond / 1e6:0.0} MB/s in sequence.");
+            string measured = $"In {probe.Directory} half of the synced writes took up to {probe.MedianSyncMilliseconds:0.0} ms, 99 % up to {probe.SlowSyncMilliseconds:0.0} ms; {probe.BytesPerSecond / 1e6:0.0} MB/s in sequence.";
             const string fix = "Each write waits for a sync: put data and journal on a better card (A1, A2) or a USB drive.";
             yield return probe.MedianSyncMilliseconds > BadSyncMilliseconds || probe.BytesPerSecond < SlowBytesPerSecond ? new("disk", Severity.Warning, $"{measured} That is slow.", fix)
                 : probe.MedianSyncMilliseconds > SlowSyncMilliseconds || probe.SlowSyncMilliseconds > BadSyncMilliseconds ? new("disk", Severity.Notice, $"{measured} Good cards take less than {SlowSyncMilliseconds} ms, and stall less.", fix)
@@ -107,7 +106,7 @@ public static class Judgement
 
     private static Finding OfSpace(SpaceFacts space)
     {
-        string figures = Say($"{Amount.Bytes(space.FreeBytes)} are free in {space.Directory}, where the node keeps {Amount.Bytes(space.ReserveBytes)} in reserve");
+        string figures = $"{Amount.Bytes(space.FreeBytes)} are free in {space.Directory}, where the node keeps {Amount.Bytes(space.ReserveBytes)} in reserve";
         return space.FreeBytes < space.ReserveBytes ? new("space", Severity.Error, $"{figures}: writes that grow the data are refused.", "Delete documents, databases or other files there, or use a larger card.")
             : space.FreeBytes < space.ReserveBytes * 2 ? new("space", Severity.Warning, $"{figures}: it will be full soon.", "Delete what is not needed, or use a larger card.")
             : new("space", Severity.Ok, $"{figures}.");
@@ -118,11 +117,11 @@ public static class Judgement
         const string fix = "Let the machine follow a source of time: `timedatectl set-ntp true`, and a network that reaches one.";
         return facts switch
         {
-            { Now.Year: < FirstYear } => new("clock", Severity.Error, Say($"The clock says {facts.Now:yyyy-MM-dd}: it was never set, and certificates are not valid yet by it."), fix),
+            { Now.Year: < FirstYear } => new("clock", Severity.Error, $"The clock says {facts.Now:yyyy-MM-dd}: it was never set, and certificates are not valid yet by it.", fix),
             { ClockAheadSeconds: { } ahead } when Math.Abs(ahead) > WrongClockSeconds =>
                 new("clock", Severity.Warning, $"The clock is {Amount.Time(TimeSpan.FromSeconds(Math.Abs(ahead)))} {(ahead > 0 ? "ahead of" : "behind")} the cluster's time.", fix),
             { Node.ClockDoubt: { } doubt } => new("clock", Severity.Warning, doubt, fix),
-            { IsClockSynchronised: false } => new("clock", Severity.Warning, Say($"The clock ({facts.Now:yyyy-MM-dd HH:mm} UTC) follows no source of time."), fix),
+            { IsClockSynchronised: false } => new("clock", Severity.Warning, $"The clock ({facts.Now:yyyy-MM-dd HH:mm} UTC) follows no source of time.", fix),
             { IsClockSynchronised: null } => new("clock", Severity.Notice, "Whether the clock follows a source of time is not known."),
             _ => new("clock", Severity.Ok, "The clock follows a source of time."),
         };
@@ -137,26 +136,26 @@ public static class Judgement
         }
         else if (facts.CertificateEnds is { } ends)
         {
-            yield return ends <= facts.Now ? new("certificate", Severity.Error, Say($"The certificate that clients are shown ended on {ends:yyyy-MM-dd}: they refuse this node."), fix)
-                : ends <= facts.Now.AddDays(CertificateWarningDays) ? new("certificate", Severity.Warning, Say($"The certificate that clients are shown ends on {ends:yyyy-MM-dd}."), fix)
-                : new("certificate", Severity.Ok, Say($"The certificate that clients are shown holds until {ends:yyyy-MM-dd}."));
+            yield return ends <= facts.Now ? new("certificate", Severity.Error, $"The certificate that clients are shown ended on {ends:yyyy-MM-dd}: they refuse this node.", fix)
+                : ends <= facts.Now.AddDays(CertificateWarningDays) ? new("certificate", Severity.Warning, $"The certificate that clients are shown ends on {ends:yyyy-MM-dd}.", fix)
+                : new("certificate", Severity.Ok, $"The certificate that clients are shown holds until {ends:yyyy-MM-dd}.");
         }
     }
 
     private static Finding OfPort(PortFacts port) => port.IsTaken
-        ? new("ports", Severity.Error, Say($"The node does not answer, and something listens on its port for {port.Purpose}, {port.Port}."), Say($"`ss -ltnp 'sport = :{port.Port}'` says what: end it, or give the node another port."))
-        : new("ports", Severity.Ok, Say($"Port {port.Port}, for {port.Purpose}, is free."));
+        ? new("ports", Severity.Error, $"The node does not answer, and something listens on its port for {port.Purpose}, {port.Port}.", $"`ss -ltnp 'sport = :{port.Port}'` says what: end it, or give the node another port.")
+        : new("ports", Severity.Ok, $"Port {port.Port}, for {port.Purpose}, is free.");
 
     private static Finding OfOpenPort(OpenPortFacts port, NetworkFacts? network) => port switch
     {
-        { IsOnlyLocal: true } => new("ports", Severity.Notice, Say($"Port {port.Port}, for {port.Purpose}, listens for this machine only."), Say($"If others shall reach it, have it listen at all addresses: `{(port.IsForMembers ? "peerListen" : "listen")}` in the configuration.")),
+        { IsOnlyLocal: true } => new("ports", Severity.Notice, $"Port {port.Port}, for {port.Purpose}, listens for this machine only.", $"If others shall reach it, have it listen at all addresses: `{(port.IsForMembers ? "peerListen" : "listen")}` in the configuration."),
         { IsForMembers: true, Callers: 0 } when network is { MembersServing: > 0 } => new(
             "ports",
             Severity.Warning,
-            Say($"Members that take connections: {network.MembersServing}; none of them has one to port {port.Port} here, for {port.Purpose}."),
-            Say($"A firewall, here or on the way, keeps them out: let TCP port {port.Port} in (`nft list ruleset` shows the rules of this machine).")),
-        { Callers: > 0 } => new("ports", Severity.Ok, Say($"Port {port.Port}, for {port.Purpose}, listens; other machines that are connected to it: {port.Callers}.")),
-        _ => new("ports", Severity.Ok, Say($"Port {port.Port}, for {port.Purpose}, listens; whether a firewall keeps others from it can be tried from another machine only.")),
+            $"Members that take connections: {network.MembersServing}; none of them has one to port {port.Port} here, for {port.Purpose}.",
+            $"A firewall, here or on the way, keeps them out: let TCP port {port.Port} in (`nft list ruleset` shows the rules of this machine)."),
+        { Callers: > 0 } => new("ports", Severity.Ok, $"Port {port.Port}, for {port.Purpose}, listens; other machines that are connected to it: {port.Callers}."),
+        _ => new("ports", Severity.Ok, $"Port {port.Port}, for {port.Purpose}, listens; whether a firewall keeps others from it can be tried from another machine only."),
     };
 
     private static IEnumerable<Finding> OfMdns(MdnsFacts? mdns, NetworkFacts? network)
@@ -167,13 +166,13 @@ public static class Judgement
             {
                 { IsMissing: true } => new("mdns", Severity.Notice, "avahi-browse is not installed: nodes are not found by themselves from here.", "`apt install avahi-daemon avahi-utils`, or name addresses (`--peers`, `seeds`)."),
                 { Trouble: { } trouble } => new("mdns", Severity.Warning, $"avahi-daemon does not answer: {trouble}", "`systemctl enable --now avahi-daemon`. Until then members are found at their last addresses only."),
-                { IsOwnAnnounced: false } => new("mdns", Severity.Notice, Say($"avahi-daemon answers and knows {mdns.Nodes} nodes, but not this one, or no address of it."), "/etc/avahi/services/rookery.service announces it; the package writes that file. If it is there: `systemctl restart avahi-daemon`."),
+                { IsOwnAnnounced: false } => new("mdns", Severity.Notice, $"avahi-daemon answers and knows {mdns.Nodes} nodes, but not this one, or no address of it.", "/etc/avahi/services/rookery.service announces it; the package writes that file. If it is there: `systemctl restart avahi-daemon`."),
                 { Others: 0 } when network is { PeersReached: > 0 } => new(
                     "mdns",
                     Severity.Notice,
-                    Say($"avahi-daemon answers and shows none of the other nodes, of which {network.PeersReached} answer: no multicast comes from them."),
+                    $"avahi-daemon answers and shows none of the other nodes, of which {network.PeersReached} answer: no multicast comes from them.",
                     "They are found at their last addresses only. Look whether avahi-daemon runs there, whether a firewall lets UDP port 5353 in, and what router and switch do about multicast (IGMP snooping)."),
-                _ => new("mdns", Severity.Ok, Say($"avahi-daemon answers; nodes announced: {mdns.Nodes}.")),
+                _ => new("mdns", Severity.Ok, $"avahi-daemon answers; nodes announced: {mdns.Nodes}."),
             };
         }
     }
@@ -205,22 +204,22 @@ public static class Judgement
             { PeersReached: 0, PeersShut: > 0 } => new(
                 "network",
                 Severity.Error,
-                Say($"None of the other nodes takes a call ({network.Peers} are known), and {network.PeersShut} of them are there: they answer to their addresses."),
+                $"None of the other nodes takes a call ({network.Peers} are known), and {network.PeersShut} of them are there: they answer to their addresses.",
                 "A firewall, there or here, keeps calls out: nodes need the TCP ports of clients and members (443 and 9443, unless configured otherwise). Or they went off within the last minute."),
             { PeersReached: 0, GatewayAnswers: true } => new(
                 "network",
                 Severity.Error,
-                Say($"{router}, and none of the other nodes does ({network.Peers} are known)."),
+                $"{router}, and none of the other nodes does ({network.Peers} are known).",
                 $"They are off, or the network keeps its clients apart: {apart}"),
-            { PeersReached: 0, Gateway: not null, GatewayAnswers: false } => new("network", Severity.Error, Say($"Neither the router {network.Gateway} nor any of the other nodes answers ({network.Peers} are known)."), "Look at cable, Wi-Fi and its password: this machine reaches nobody."),
-            { PeersReached: 0 } => new("network", Severity.Error, Say($"None of the other nodes answers ({network.Peers} are known). {router}."), "Look whether this machine has an address: `ip addr`."),
+            { PeersReached: 0, Gateway: not null, GatewayAnswers: false } => new("network", Severity.Error, $"Neither the router {network.Gateway} nor any of the other nodes answers ({network.Peers} are known).", "Look at cable, Wi-Fi and its password: this machine reaches nobody."),
+            { PeersReached: 0 } => new("network", Severity.Error, $"None of the other nodes answers ({network.Peers} are known). {router}.", "Look whether this machine has an address: `ip addr`."),
             { PeersShut: > 0 } => new(
                 "network",
                 Severity.Notice,
-                Say($"Other nodes that answer: {network.PeersReached} of {network.Peers}; {network.PeersShut} are there, by their addresses, and take no call."),
+                $"Other nodes that answer: {network.PeersReached} of {network.Peers}; {network.PeersShut} are there, by their addresses, and take no call.",
                 "A firewall there keeps calls out, or they went off within the last minute: `rookery status` says which."),
-            _ when network.PeersReached < network.Peers => new("network", Severity.Notice, Say($"Other nodes that answer: {network.PeersReached} of {network.Peers}."), "The others are off, or have moved: `rookery status` says which."),
-            _ => new("network", Severity.Ok, Say($"Other nodes that answer: {network.PeersReached} of {network.Peers}.")),
+            _ when network.PeersReached < network.Peers => new("network", Severity.Notice, $"Other nodes that answer: {network.PeersReached} of {network.Peers}.", "The others are off, or have moved: `rookery status` says which."),
+            _ => new("network", Severity.Ok, $"Other nodes that answer: {network.PeersReached} of {network.Peers}."),
         };
     }
 
@@ -232,6 +231,4 @@ public static class Judgement
     private static Finding Mark(DoctorFacts facts, Finding found) => facts.IsSimulated ? found with { Sentence = $"(Simulated board.) {found.Sentence}" } : found;
 
     private static bool Has(Throttling held, Throttling flags) => (held & flags) != Throttling.None;
-
-    private static string Say(FormattableString sentence) => sentence.ToString(CultureInfo.InvariantCulture);
 }

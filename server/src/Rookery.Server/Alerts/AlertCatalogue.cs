@@ -1,4 +1,3 @@
-using System.Globalization;
 using Rookery.Board;
 using Rookery.Disk;
 using Rookery.Documents;
@@ -69,7 +68,7 @@ public static class AlertCatalogue
             Sentence = "A node found bytes on its card that are not what it wrote.",
             Summary = "{{ $labels.instance }} found {{ $value }} damaged places.",
             Fix = "Its card rots: take a backup, and replace the node with another card.",
-            Judge = static facts => facts.DamagedPlaces > 0 ? Said($"This node found {Count(facts.DamagedPlaces, "damaged place")} on its card.") : null,
+            Judge = static facts => facts.DamagedPlaces > 0 ? $"This node found {Count(facts.DamagedPlaces, "damaged place")} on its card." : null,
         },
         new()
         {
@@ -106,7 +105,7 @@ public static class AlertCatalogue
             Fix = "`rookery cluster node ls` says who is missed: start it, or give a new machine its place.",
             IsOfCluster = true,
             Judge = static facts => facts.Cluster is { } cluster && ClusterMargin.Of(cluster) == 0 && ClusterMargin.VotersOf(cluster) is > 2 and var voters
-                ? Said($"No other voter may fail: {(voters / 2) + 1} of {voters} are there, and writes need as many.") : null,
+                ? $"No other voter may fail: {(voters / 2) + 1} of {voters} are there, and writes need as many." : null,
         },
         new()
         {
@@ -120,7 +119,7 @@ public static class AlertCatalogue
             IsOfCluster = true,
             JudgeMembers = static facts => MembersWho(facts, static one => one.IsReachable == false, static one => one.HeardSeconds is { } heard
                 ? $"The leader hears nothing of {one.Member.Name} ({one.Member.Tag}), and did {Amount.Time(TimeSpan.FromSeconds(heard))} ago."
-                : Said($"The leader hears nothing of {one.Member.Name} ({one.Member.Tag}).")),
+                : $"The leader hears nothing of {one.Member.Name} ({one.Member.Tag})."),
         },
         new()
         {
@@ -168,7 +167,7 @@ public static class AlertCatalogue
             Summary = "{{ $labels.device }} of {{ $labels.instance }} says that it is near the end of its life.",
             Fix = "Plan to replace it: take a backup, and give the node another card or drive before it turns read-only.",
             Judge = static facts => facts.Devices.FirstOrDefault(static device => Math.Max(device.LifeUsedA ?? 0, device.LifeUsedB ?? 0) >= LifeUsed || device.SpareBlocksUsed >= SpareBlocksUsed) is { } worn
-                ? Said($"{worn.Device} says that it has used {Math.Max(worn.LifeUsedA ?? 0, worn.LifeUsedB ?? 0) * 100:0} % of its life{(worn.SpareBlocksUsed >= SpareBlocksUsed ? " and most of its spare blocks" : string.Empty)}.") : null,
+                ? $"{worn.Device} says that it has used {Math.Max(worn.LifeUsedA ?? 0, worn.LifeUsedB ?? 0) * 100:0} % of its life{(worn.SpareBlocksUsed >= SpareBlocksUsed ? " and most of its spare blocks" : string.Empty)}." : null,
         },
         new()
         {
@@ -181,7 +180,7 @@ public static class AlertCatalogue
             Summary = "The firmware slows {{ $labels.instance }} down.",
             Fix = "Give the board air or a heat sink, and look at its supply. Background work pauses meanwhile.",
             Judge = static facts => facts.Board is { } board && board.Is(Throttling.Throttled | Throttling.FrequencyCapped)
-                ? $"The firmware slows this board's processor down{(board.TemperatureCelsius is { } celsius ? Said($" ({celsius:0} °C now)") : string.Empty)}." : null,
+                ? $"The firmware slows this board's processor down{(board.TemperatureCelsius is { } celsius ? $" ({celsius:0} °C now)" : string.Empty)}." : null,
         },
         new()
         {
@@ -193,7 +192,7 @@ public static class AlertCatalogue
             Sentence = "A board is hot: background work pauses from 80 °C on.",
             Summary = "{{ $labels.instance }} has {{ $value }} °C.",
             Fix = "Give it air or a heat sink, or another place in the stack.",
-            Judge = static facts => facts.Board?.TemperatureCelsius is >= BoardCare.HotCelsius and var celsius ? Said($"This board has {celsius:0} °C: background work pauses from {BoardCare.HotCelsius:0} °C on.") : null,
+            Judge = static facts => facts.Board?.TemperatureCelsius is >= BoardCare.HotCelsius and var celsius ? $"This board has {celsius:0} °C: background work pauses from {BoardCare.HotCelsius:0} °C on." : null,
         },
         new()
         {
@@ -217,7 +216,7 @@ public static class AlertCatalogue
             Summary = "{{ $value }} indexes of {{ $labels.instance }} cannot go on.",
             Fix = "The page of its indexes, or `rookery index ls`, says why; mend its definition, or reset it.",
             Judge = static facts => facts.IndexTroubles is [var first, ..] troubles
-                ? troubles.Count == 1 ? $"An index of this node cannot go on: {first}" : Said($"{troubles.Count} indexes of this node cannot go on; the first is {first}") : null,
+                ? troubles.Count == 1 ? $"An index of this node cannot go on: {first}" : $"{troubles.Count} indexes of this node cannot go on; the first is {first}" : null,
         },
         new()
         {
@@ -251,7 +250,7 @@ public static class AlertCatalogue
             Summary = "The certificate of {{ $labels.instance }} ends in {{ $value | humanizeDuration }}.",
             Fix = "A node renews it by itself long before: its log says what keeps it from that.",
             Judge = static facts => facts.CertificateEnds is { } ends && ends - facts.Now < TimeSpan.FromDays(CertificateDays)
-                ? Said($"The certificate that clients are shown ends on {ends.UtcDateTime:yyyy-MM-dd}, and was to be renewed long before.") : null,
+                ? $"The certificate that clients are shown ends on {ends.UtcDateTime:yyyy-MM-dd}, and was to be renewed long before." : null,
         },
         new()
         {
@@ -303,15 +302,13 @@ public static class AlertCatalogue
 
     /// <summary>Of the cluster, so the leader says it. That no backup is known is said after three days in which this node would have heard of one.</summary>
     private static string? JudgeBackup(AlertFacts facts) => !facts.IsLeader ? null
-        : facts.Notes.LastBackup is { } last ? facts.Now - last > TimeSpan.FromDays(BackupDays) ? Said($"The last backup that this node knows of was taken {(facts.Now - last).TotalDays:0.0} days ago.") : null
-        : facts.Uptime > TimeSpan.FromDays(BackupDays) ? Said($"No backup is known to this node since it started {facts.Uptime.TotalDays:0} days ago.") : null;
+        : facts.Notes.LastBackup is { } last ? facts.Now - last > TimeSpan.FromDays(BackupDays) ? $"The last backup that this node knows of was taken {(facts.Now - last).TotalDays:0.0} days ago." : null
+        : facts.Uptime > TimeSpan.FromDays(BackupDays) ? $"No backup is known to this node since it started {facts.Uptime.TotalDays:0} days ago." : null;
 
     /// <summary>The others for which something holds, as the leader sees them.</summary>
     private static IEnumerable<(string Member, string Sentence)> MembersWho(AlertFacts facts, Func<MemberStatistics, bool> holds, Func<MemberStatistics, string> say) => facts.IsLeader
         ? facts.Cluster!.Members.Where(one => !one.Member.IsSelf && holds(one)).Select(one => (one.Member.Tag, say(one)))
         : [];
 
-    private static string Count(int number, string what) => Said($"{number} {what}{(number == 1 ? string.Empty : "s")}");
-
-    private static string Said(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);
+    private static string Count(int number, string what) => $"{number} {what}{(number == 1 ? string.Empty : "s")}";
 }
