@@ -1,3 +1,5 @@
+using System.Runtime.InteropServices;
+
 namespace Rookery.Disk;
 
 /// <summary>A call to the disk failed. The message is one sentence that an owner can act on: what, where, why.</summary>
@@ -36,11 +38,28 @@ public sealed class DiskException : IOException
         Errno.ReadOnly => "the file system is read-only",
         Errno.NotEmpty => "the directory is not empty",
         Errno.Quota => "the disk quota is used up",
-        _ => $"error {(int)error}",
+        Errno.NotPermitted => "the system does not permit it",
+        Errno.Invalid => "the file or its file system does not support it",
+        Errno.TooManyFiles => "this process has too many files open",
+        Errno.NotSeekable => "it is a pipe or a socket, which has no positions",
+        Errno.NameTooLong => "a name in the path is too long",
+        Errno.SymbolicLinks => "the path has too many symbolic links, or they form a circle",
+        _ => InWordsOfTheSystem(error),
     };
+
+    // The C library has words for every number of its kernel, as of one that a network file system adds.
+    private static string InWordsOfTheSystem(Errno error)
+    {
+        string words = Marshal.GetPInvokeErrorMessage((int)error);
+        bool isWord = words.Length > 1 && char.IsAsciiLetterLower(words[1]);
+        return isWord ? char.ToLowerInvariant(words[0]) + words[1..] : words;
+    }
 }
 
-/// <summary>Error numbers of Linux that Rookery tells apart (asm-generic/errno.h; the same on x64 and arm64). Others keep their number.</summary>
+/// <summary>
+/// Error numbers of Linux that Rookery tells apart (asm-generic/errno.h; the same on x64 and arm64). The system names
+/// the others.
+/// </summary>
 public enum Errno
 {
     /// <summary>No error.</summary>
@@ -79,14 +98,26 @@ public enum Errno
     /// <summary>EINVAL.</summary>
     Invalid = 22,
 
+    /// <summary>EMFILE.</summary>
+    TooManyFiles = 24,
+
     /// <summary>ENOSPC.</summary>
     NoSpace = 28,
+
+    /// <summary>ESPIPE.</summary>
+    NotSeekable = 29,
 
     /// <summary>EROFS.</summary>
     ReadOnly = 30,
 
+    /// <summary>ENAMETOOLONG.</summary>
+    NameTooLong = 36,
+
     /// <summary>ENOTEMPTY.</summary>
     NotEmpty = 39,
+
+    /// <summary>ELOOP.</summary>
+    SymbolicLinks = 40,
 
     /// <summary>EDQUOT.</summary>
     Quota = 122,
