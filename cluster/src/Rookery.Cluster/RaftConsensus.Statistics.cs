@@ -231,8 +231,10 @@ public sealed partial class RaftConsensus
         var attempts = AttemptsAt(voter);
         return attempts.Count == 0
             ? $"{NameAndTagOf(voter)}: no attempt to reach it has ended yet, or it is not known where it may be."
-            : $"{NameAndTagOf(voter)} is looked for at {string.Join("; ", attempts.Select(static attempt => $"{attempt.Address} ({attempt.Why.TrimEnd('.')})"))}.";
+            : $"{NameAndTagOf(voter)} is looked for at {string.Join("; ", attempts.Select(DescribeAttempt))}.";
     }
+
+    private static string DescribeAttempt(FailedAttempt attempt) => $"{attempt.Address} ({attempt.Why.TrimEnd('.')})";
 
     private IReadOnlyList<FailedAttempt> AttemptsAt(NodeId member) => _network?.AttemptsAt(member) ?? [];
 

@@ -54,7 +54,8 @@ internal static class AvahiBrowse
         var (found, trouble, isMissing) = await RunAsync(cancellationToken);
         if (isMissing || trouble is not null)
         {
-            throw new IOException($"Nodes cannot be looked for by mDNS: {(isMissing ? "there is no avahi-browse here; it is in Debian's package avahi-utils." : trouble)}");
+            string why = isMissing ? "there is no avahi-browse here; it is in Debian's package avahi-utils." : trouble!;
+            throw new IOException($"Nodes cannot be looked for by mDNS: {why}");
         }
 
         return [.. found.Select(ToNode).OfType<AnnouncedNode>()];

@@ -53,7 +53,7 @@ internal static class CompletionCommand
         yield return "  for ((at = 1; at < COMP_CWORD; at++)); do";
         yield return "    word=${COMP_WORDS[at]}";
         yield return "    case \"$path $word\" in";
-        yield return $"      {string.Join(" | ", nodes.Where(static node => node.Path.Length > 0).Select(static node => $"'{node.Path}'"))}) path=\"$path $word\" ;;";
+        yield return $"      {PathsOf(nodes, " | ")}) path=\"$path $word\" ;;";
         yield return "    esac";
         yield return "  done";
         yield return "  case \"$path\" in";
@@ -78,7 +78,7 @@ internal static class CompletionCommand
         yield return "  local -a offered";
         yield return "  for word in \"${words[@]:1:$((CURRENT - 2))}\"; do";
         yield return "    case \"$place $word\" in";
-        yield return $"      {string.Join(" | ", nodes.Where(static node => node.Path.Length > 0).Select(static node => $"'{node.Path}'"))}) place=\"$place $word\" ;;";
+        yield return $"      {PathsOf(nodes, " | ")}) place=\"$place $word\" ;;";
         yield return "    esac";
         yield return "  done";
         yield return "  case \"$place\" in";
@@ -100,7 +100,7 @@ internal static class CompletionCommand
         yield return "  set -l place ''";
         yield return "  for word in (commandline -opc)[2..-1]";
         yield return "    switch \"$place $word\"";
-        yield return $"      case {string.Join(' ', nodes.Where(static node => node.Path.Length > 0).Select(static node => $"'{node.Path}'"))}";
+        yield return $"      case {PathsOf(nodes, " ")}";
         yield return "        set place \"$place $word\"";
         yield return "    end";
         yield return "  end";
@@ -119,6 +119,9 @@ internal static class CompletionCommand
             }
         }
     }
+
+    private static string PathsOf(IEnumerable<Node> nodes, string separator) =>
+        string.Join(separator, nodes.Where(static node => node.Path.Length > 0).Select(static node => $"'{node.Path}'"));
 
     private static string Names(IEnumerable<(string Name, string Description)> words) => string.Join(' ', words.Select(static word => word.Name));
 

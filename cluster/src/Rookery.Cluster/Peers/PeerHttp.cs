@@ -82,7 +82,8 @@ internal static class PeerHttp
             }
             catch (Exception trouble) when (!cancellationToken.IsCancellationRequested && trouble is PeerProtocolException or SocketException or IOException or AuthenticationException or OperationCanceledException)
             {
-                troubles.Add($"{address}: {(trouble is OperationCanceledException ? $"silent for {Patience.TotalSeconds} s." : trouble.Message)}");
+                bool isSilent = trouble is OperationCanceledException;
+                troubles.Add($"{address}: {(isSilent ? $"silent for {Patience.TotalSeconds} s." : trouble.Message)}");
             }
         }
 

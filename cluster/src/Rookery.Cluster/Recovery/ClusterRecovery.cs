@@ -178,7 +178,10 @@ public sealed class ClusterRecovery : IDisposable
 
         string names = NameList.Of(live.Where(known.IsVoter).Select(voter => voter == Identity.Member ? own.Name : NameOf(voter)));
         string start = NameList.Of(stopped.Select(static one => one.Store).Prepend(own).Where(static store => store.OldCopy is null).Distinct().Select(static store => $"{store.Name} ({store.Place})"));
-        return $"{(known.Voters.Length == 1 ? $"{names} is the only voter of the cluster" : $"{names} are a majority of the {known.Voters.Length} voters")}, so there is nothing to recover from: start {start}, and nothing is lost.";
+        string who = known.Voters.Length == 1
+            ? $"{names} is the only voter of the cluster"
+            : $"{names} are a majority of the {known.Voters.Length} voters";
+        return $"{who}, so there is nothing to recover from: start {start}, and nothing is lost.";
     }
 
     private static string? WhyElsewhere(SurveyedStore own, List<SurveyedStore> others)

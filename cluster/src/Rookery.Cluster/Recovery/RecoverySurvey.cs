@@ -15,7 +15,11 @@ public sealed record RecoverySurvey(SurveyedStore Own, IReadOnlyList<SurveyedSto
     {
         get
         {
-            yield return $"What other members acknowledged and {Own.Name} had not received is lost: it holds the entries through {Own.Last.Index} (term {Own.Last.Term}){(Own.LastWritten is { } at ? $", the last of them written at {at:yyyy-MM-dd HH:mm:ss} UTC" : string.Empty)}.";
+            string written = Own.LastWritten is { } at
+                ? $", the last of them written at {at:yyyy-MM-dd HH:mm:ss} UTC"
+                : string.Empty;
+            string held = $"it holds the entries through {Own.Last.Index} (term {Own.Last.Term}){written}";
+            yield return $"What other members acknowledged and {Own.Name} had not received is lost: {held}.";
             if (Own.Damage is not null)
             {
                 yield return Own.Damage;
@@ -28,7 +32,8 @@ public sealed record RecoverySurvey(SurveyedStore Own, IReadOnlyList<SurveyedSto
 
             if (OutOfReach.Count > 0)
             {
-                yield return $"Nothing was seen of {string.Join(", ", OutOfReach)}: entries that only they hold are lost, and cannot be counted here.";
+                string unseen = string.Join(", ", OutOfReach);
+                yield return $"Nothing was seen of {unseen}: entries that only they hold are lost, and cannot be counted here.";
             }
         }
     }

@@ -30,7 +30,8 @@ public sealed record AutoIndexChoice(string Name, AutoIndexDefinition? ToDefine,
         {
             if (!candidate.Definition.Covers(needed))
             {
-                reasons?.Add(new(candidate.Name, $"Lacks {string.Join(", ", needed.Fields.Where(wanted => !candidate.Definition.Fields.Any(field => field.Covers(wanted))).Select(static field => field.ToString()))}."));
+                var lacking = needed.Fields.Where(wanted => !candidate.Definition.Fields.Any(field => field.Covers(wanted)));
+                reasons?.Add(new(candidate.Name, $"Lacks {string.Join(", ", lacking.Select(static field => field.ToString()))}."));
             }
             else if (candidate.State is IndexState.Disabled or IndexState.Error)
             {

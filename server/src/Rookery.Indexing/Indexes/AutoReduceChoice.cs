@@ -33,7 +33,8 @@ public sealed record AutoReduceChoice(string? Name, AutoReduceDefinition? ToDefi
             }
             else if (!candidate.Definition.Covers(needed))
             {
-                reasons.Add(new(candidate.Name, $"Lacks {string.Join(", ", needed.Aggregates.Except(candidate.Definition.Aggregates).Select(static one => one.Name))}."));
+                var lacking = needed.Aggregates.Except(candidate.Definition.Aggregates);
+                reasons.Add(new(candidate.Name, $"Lacks {string.Join(", ", lacking.Select(static one => one.Name))}."));
             }
             else if (candidate.State is IndexState.Disabled or IndexState.Error)
             {

@@ -84,7 +84,8 @@ public static class QueryScripts
             throw new QueryException(QueryFault.NotSupported, "'select distinct' of loaded documents is not supported by this version.", fields.Items[0].Position);
         }
 
-        return new ScriptPart($"{{{string.Join(',', fields.Items.Select(item => $"{Quote(Projection.NameOf(item))}:{ValueOf(query, item, operands)}"))}}}", fields.Items[0].Position);
+        var members = fields.Items.Select(item => $"{Quote(Projection.NameOf(item))}:{ValueOf(query, item, operands)}");
+        return new ScriptPart($"{{{string.Join(',', members)}}}", fields.Items[0].Position);
     }
 
     private static string ValueOf(Query query, SelectedField item, OperandValues operands)

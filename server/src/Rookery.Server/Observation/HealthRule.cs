@@ -59,7 +59,8 @@ internal static class HealthRule
         {
             var worst = alerts.FirstOrDefault(static alert => alert.Alert.Severity is "critical") ?? alerts[0];
             string more = alerts.Count == 1 ? string.Empty : string.Create(CultureInfo.InvariantCulture, $" (and {alerts.Count - 1} more)");
-            string where = cluster.IsAlone ? string.Empty : $"{cluster.Nodes.FirstOrDefault(node => string.Equals(node.Tag, worst.Node, StringComparison.Ordinal))?.Called ?? $"node {worst.Node}"}: ";
+            var node = cluster.Nodes.FirstOrDefault(node => string.Equals(node.Tag, worst.Node, StringComparison.Ordinal));
+            string where = cluster.IsAlone ? string.Empty : $"{node?.Called ?? $"node {worst.Node}"}: ";
             return (worst.Alert.Severity is "critical" ? Error : Warning, where + worst.Alert.Sentence + more);
         }
 

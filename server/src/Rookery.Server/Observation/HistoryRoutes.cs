@@ -98,6 +98,9 @@ internal sealed class HistoryRoutes(ServerContext context)
         string? tag = new QueryParameters(http).Text("node");
         var observation = context.Observation;
         return string.IsNullOrEmpty(tag) ? observation.Self : observation.Find(tag) ?? throw RefusedException.BadRequest(
-            $"Nothing is known here of a node '{tag}'; there are {string.Join(", ", observation.Others.Select(static other => other.Tag).Append(observation.Self.Tag).Order(StringComparer.Ordinal))}.");
+            $"Nothing is known here of a node '{tag}'; there are {string.Join(", ", TagsOf(observation))}.");
     }
+
+    private static IEnumerable<string> TagsOf(NodeObservation observation) =>
+        observation.Others.Select(static other => other.Tag).Append(observation.Self.Tag).Order(StringComparer.Ordinal);
 }

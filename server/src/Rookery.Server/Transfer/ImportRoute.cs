@@ -32,7 +32,10 @@ internal static class ImportRoute
         catch (Exception broken) when (broken is InvalidDataException or BadHttpRequestException || broken.InnerException is OverflowException)
         {
             await import.StoreRestAsync(http.RequestAborted);
-            import.Break($"{(broken is InvalidDataException ? "The gzip of the import is damaged or cut off" : "The import came too slowly, broke off or is malformed HTTP")} behind line {import.Line}.");
+            string what = broken is InvalidDataException
+                ? "The gzip of the import is damaged or cut off"
+                : "The import came too slowly, broke off or is malformed HTTP";
+            import.Break($"{what} behind line {import.Line}.");
         }
 
         await report.EndAsync();

@@ -119,7 +119,8 @@ internal sealed class WelcomePage(ServerContext context, int port)
     private static string Fingerprint(X509Certificate2 authority)
     {
         string[] pairs = [.. authority.GetCertHash(HashAlgorithmName.SHA256).Select(static one => one.ToString("X2", CultureInfo.InvariantCulture))];
-        return $"<div class=\"fingerprint\">{string.Join(' ', pairs.Chunk(PairsInGroup).Select(static group => $"<code>{string.Join(':', group)}</code>"))}</div>";
+        var groups = pairs.Chunk(PairsInGroup).Select(static group => $"<code>{string.Join(':', group)}</code>");
+        return $"<div class=\"fingerprint\">{string.Join(' ', groups)}</div>";
     }
 
     private static string PortAfter(int port, int usual) => port == usual ? string.Empty : string.Create(CultureInfo.InvariantCulture, $":{port}");

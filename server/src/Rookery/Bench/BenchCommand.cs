@@ -81,7 +81,10 @@ internal static class BenchCommand
             return $"This writes about {Amount.Bytes(3 * prepared)} to the disk of each member before it begins.";
         }
 
-        string most = before?.SyncSeconds is > 0 and var sync ? $", at the pace of its syncs about {Amount.Bytes(seconds / (sync + LeastRoundSeconds) * ((2 * 4096) + (connections * BenchLoad.DocumentBytes)))} at most" : string.Empty;
+        double bytesPerRound = (2 * 4096) + (connections * BenchLoad.DocumentBytes);
+        string most = before?.SyncSeconds is > 0 and var sync
+            ? $", at the pace of its syncs about {Amount.Bytes(seconds / (sync + LeastRoundSeconds) * bytesPerRound)} at most"
+            : string.Empty;
         return $"This writes to the disk of each member for {seconds} s{most}; cards wear by it.";
     }
 
@@ -118,7 +121,12 @@ internal static class BenchCommand
             return;
         }
 
-        Output.Line($"{Amount.Number(Math.Round(perSecond))} {name}s a second over {Amount.Of(connections, "connection")}, {Amount.Number(result.Done)} in {result.Seconds.ToString("0.0", CultureInfo.InvariantCulture)} s{(result.Failed == 0 ? string.Empty : $", {Amount.Number(result.Failed)} failed ({VisibleText.OfLine(result.FirstFailure!)})")}.");
+        string failed = result.Failed == 0
+            ? string.Empty
+            : $", {Amount.Number(result.Failed)} failed ({VisibleText.OfLine(result.FirstFailure!)})";
+        Output.Line(
+            $"{Amount.Number(Math.Round(perSecond))} {name}s a second over {Amount.Of(connections, "connection")}, "
+            + $"{Amount.Number(result.Done)} in {result.Seconds.ToString("0.0", CultureInfo.InvariantCulture)} s{failed}.");
         Output.Line(string.Join(", ", BenchResult.Shares.Select(share => $"{share.Label} {Amount.Microseconds(result.Percentile(share.Share))}")));
         if (written is { } total)
         {

@@ -112,7 +112,10 @@ internal static class QueryCommand
     {
         long total = answer.GetProperty("TotalResults").GetInt64();
         string stale = answer.GetProperty("IsStale").GetBoolean() ? " The index has not seen everything yet; --wait waits for it." : string.Empty;
-        return $"{(total > shown ? $"{Amount.Number(shown)} of {Amount.Of(total, "result")}" : Amount.Of(shown, "result"))} in {answer.GetProperty("DurationInMs").GetInt64()} ms by {VisibleText.OfLine(answer.GetProperty("IndexName").GetString() ?? "no index")}.{stale}";
+        string results = total > shown
+            ? $"{Amount.Number(shown)} of {Amount.Of(total, "result")}"
+            : Amount.Of(shown, "result");
+        return $"{results} in {answer.GetProperty("DurationInMs").GetInt64()} ms by {VisibleText.OfLine(answer.GetProperty("IndexName").GetString() ?? "no index")}.{stale}";
     }
 
     private static void Tell(JsonElement timing, string name, int depth)

@@ -65,7 +65,9 @@ internal sealed class TopScreen(Paint paint)
             return [paint.Bold("rookery top"), Shown(Trouble ?? "Waiting for the node.", width)];
         }
 
-        string who = view.Cluster is null ? "one node" : $"{view.Cluster}, {(view.Leader is null ? "nobody leads" : $"{view.Leader} leads")}{(view.Term is { } term ? string.Create(CultureInfo.InvariantCulture, $" in term {term}") : string.Empty)}";
+        string leader = view.Leader is null ? "nobody leads" : $"{view.Leader} leads";
+        string inTerm = view.Term is { } term ? string.Create(CultureInfo.InvariantCulture, $" in term {term}") : string.Empty;
+        string who = view.Cluster is null ? "one node" : $"{view.Cluster}, {leader}{inTerm}";
         string time = view.Time.UtcDateTime.ToString("HH:mm:ss", CultureInfo.InvariantCulture);
         string sentence = Shown(view.Sentence, width);
         return
@@ -136,7 +138,9 @@ internal sealed class TopScreen(Paint paint)
             long now = view.Time.ToUnixTimeSeconds();
             lines.Add(paint.Accent(Shown($"Disk of {EventsOf}, last {TimelineSeconds} s", width)));
             lines.AddRange(IoCommand.TableOf(IoPage.Summarize(Events, TimelineSeconds)).Lines(width, paint));
-            lines.Add($"syncs {IoPage.Timeline(Events.Where(static happened => happened.Kind is "journal_sync"), now - TimelineSeconds + 1, Math.Min(TimelineSeconds, Math.Max(1, width - 7)))}");
+            var syncs = Events.Where(static happened => happened.Kind is "journal_sync");
+            int columns = Math.Min(TimelineSeconds, Math.Max(1, width - 7));
+            lines.Add($"syncs {IoPage.Timeline(syncs, now - TimelineSeconds + 1, columns)}");
             lines.Add(string.Empty);
             lines.Add(paint.Accent(Shown(Slow.Count == 0 ? $"Slow disk work of {EventsOf}: none" : $"Slow disk work of {EventsOf}, slower than 99.9 % of its kind", width)));
             if (Slow.Count > 0)

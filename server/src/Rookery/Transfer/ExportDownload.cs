@@ -32,7 +32,9 @@ internal static class ExportDownload
         using var interruption = new Interruption(progress, () => WhatIsLeft(to, progress.Items, expected));
         if (to is null)
         {
-            await Console.Error.WriteLineAsync($"{database}: {Amount.Of(await CopyAsync(client, database, answer, Tty.IsOutput ? Output.Visible : Output.Stream, progress, time), "document")}.");
+            var shown = Tty.IsOutput ? Output.Visible : Output.Stream;
+            long copied = await CopyAsync(client, database, answer, shown, progress, time);
+            await Console.Error.WriteLineAsync($"{database}: {Amount.Of(copied, "document")}.");
             return ExitCode.Success;
         }
 
@@ -53,7 +55,10 @@ internal static class ExportDownload
         }
         catch (Exception failure) when (failure is UnauthorizedAccessException or DirectoryNotFoundException)
         {
-            throw new AdminException($"{path} cannot be written: {(failure is DirectoryNotFoundException ? "there is no such directory" : Directory.Exists(partial) ? $"{partial} is a directory" : "permission denied")}.", ExitCode.Configuration);
+            string why = failure is DirectoryNotFoundException ? "there is no such directory"
+                : Directory.Exists(partial) ? $"{partial} is a directory"
+                : "permission denied";
+            throw new AdminException($"{path} cannot be written: {why}.", ExitCode.Configuration);
         }
 
         try

@@ -65,7 +65,7 @@ internal static class IndexDefinitionJson
         string collection = grouped.Collection ?? AutoIndexDefinition.AllDocuments;
         WriteTexts(
             json,
-            [$"{collection}:[{string.Join(';', grouped.Aggregates.Select(static aggregate => $"<Name:{aggregate.Name},Operation:{aggregate.Kind}>"))}]"],
+            [$"{collection}:[{string.Join(';', grouped.Aggregates.Select(static one => $"<Name:{one.Name},Operation:{one.Kind}>"))}]"],
             $"{collection}:[{string.Join(';', grouped.Keys.Select(static key => $"<Name:{key.Name}>"))}]");
         json.WriteStartObject("Fields"u8);
         foreach (string name in (IEnumerable<string>)[.. grouped.Keys.Select(static key => key.Name), .. grouped.Aggregates.Select(static aggregate => aggregate.Name)])

@@ -46,7 +46,7 @@ internal sealed record QueryEnvelope(string Text, byte[] Parameters, long Start,
     /// <summary>Memory that the query takes once it is read, at most, in bytes.</summary>
     public long HeldBytes => ((long)BytesPerCharacter * Text.Length) + ((long)BytesPerByteOfParameters * Parameters.Length);
 
-    /// <summary>Reads {"Query","QueryParameters","Start","PageSize","WaitForNonStaleResults","WaitForNonStaleResultsTimeout","IncludeTimings",…}.</summary>
+    /// <summary>Reads the body of a query: <c>{"Query","QueryParameters","Start","PageSize","WaitForNonStaleResults",…}</c>.</summary>
     /// <exception cref="RefusedException">It is no such body.</exception>
     public static QueryEnvelope Read(ReadOnlySpan<byte> body)
     {
