@@ -12,25 +12,25 @@ internal sealed class DocumentFiles : IDisposable
     // As JSON.stringify writes it: < and > as they are, without which each tag of a drawing is six bytes longer.
     private static readonly JsonWriterOptions AsBrowsersDo = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
-    private readonly FileStream bulk;
-    private readonly FileStream lines;
-    private readonly MemoryStream document = new();
-    private long count;
-    private long bytes;
+    private readonly FileStream _bulk;
+    private readonly FileStream _lines;
+    private readonly MemoryStream _document = new();
+    private long _count;
+    private long _bytes;
 
     /// <summary>Begins <paramref name="target"/>, and beside it the lines, as <c>.tsv</c>.</summary>
     public DocumentFiles(string target)
     {
-        bulk = File.Create(target, BufferBytes);
-        lines = File.Create(Path.ChangeExtension(target, ".tsv"), BufferBytes);
-        bulk.Write("["u8);
+        _bulk = File.Create(target, BufferBytes);
+        _lines = File.Create(Path.ChangeExtension(target, ".tsv"), BufferBytes);
+        _bulk.Write("["u8);
     }
 
     /// <summary>Adds a document of a collection, whose members the caller writes.</summary>
     public void Add(string id, string collection, Action<Utf8JsonWriter> writeMembers)
     {
-        document.SetLength(0);
-        using (var writer = new Utf8JsonWriter(document, AsBrowsersDo))
+        _document.SetLength(0);
+        using (var writer = new Utf8JsonWriter(_document, AsBrowsersDo))
         {
             writer.WriteStartObject();
             writeMembers(writer);
@@ -40,24 +40,24 @@ internal sealed class DocumentFiles : IDisposable
             writer.WriteEndObject();
         }
 
-        bulk.Write(count == 0 ? ""u8 : ","u8);
-        bulk.Write(Encoding.UTF8.GetBytes($"{{\"Id\":\"{id}\",\"Type\":\"PUT\",\"Document\":"));
-        document.WriteTo(bulk);
-        bulk.Write("}"u8);
-        lines.Write(Encoding.UTF8.GetBytes(id + "\t"));
-        document.WriteTo(lines);
-        lines.Write("\n"u8);
-        count++;
-        bytes += document.Length;
+        _bulk.Write(_count == 0 ? ""u8 : ","u8);
+        _bulk.Write(Encoding.UTF8.GetBytes($"{{\"Id\":\"{id}\",\"Type\":\"PUT\",\"Document\":"));
+        _document.WriteTo(_bulk);
+        _bulk.Write("}"u8);
+        _lines.Write(Encoding.UTF8.GetBytes(id + "\t"));
+        _document.WriteTo(_lines);
+        _lines.Write("\n"u8);
+        _count++;
+        _bytes += _document.Length;
     }
 
     /// <summary>Ends both files; prints the number of documents and their JSON bytes.</summary>
     public void Dispose()
     {
-        bulk.Write("]"u8);
-        bulk.Dispose();
-        lines.Dispose();
-        document.Dispose();
-        Console.WriteLine($"{count} documents, {bytes} JSON bytes");
+        _bulk.Write("]"u8);
+        _bulk.Dispose();
+        _lines.Dispose();
+        _document.Dispose();
+        Console.WriteLine($"{_count} documents, {_bytes} JSON bytes");
     }
 }

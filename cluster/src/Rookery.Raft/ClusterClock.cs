@@ -20,8 +20,8 @@ internal sealed class ClusterClock(SafetyRules rules)
     private const long PlausibleTicks = 3653 * TimeSpan.TicksPerDay;
     private const long TicksPerMicrosecond = TimeSpan.TicksPerMicrosecond;
 
-    private long difference;
-    private bool isKnown;
+    private long _difference;
+    private bool _isKnown;
 
     /// <summary>Whether nothing speaks against it: no clocks that agree on another time, and no start since anybody knew it.</summary>
     public bool IsSure { get; private set; }
@@ -39,7 +39,7 @@ internal sealed class ClusterClock(SafetyRules rules)
     public static long DifferenceOf(long ticks, long now) => ticks - (now * TicksPerMicrosecond);
 
     /// <summary>What it shows.</summary>
-    public ClockReading At(long now) => isKnown ? new ClockReading(TicksAt(difference, now), IsSure) : default;
+    public ClockReading At(long now) => _isKnown ? new ClockReading(TicksAt(_difference, now), IsSure) : default;
 
     /// <summary>The leader says what time it is.</summary>
     public void HearLeader(long now, ClockReading reading)
@@ -54,9 +54,9 @@ internal sealed class ClusterClock(SafetyRules rules)
     /// <summary>The time of the log's end, from which a node goes on that has heard of no leader since its start.</summary>
     public void HearLogTime(long now, long ticks)
     {
-        if (!isKnown && ticks > 0)
+        if (!_isKnown && ticks > 0)
         {
-            (difference, isKnown, SteadySinceTicks) = (DifferenceOf(ticks, now), true, ticks);
+            (_difference, _isKnown, SteadySinceTicks) = (DifferenceOf(ticks, now), true, ticks);
         }
     }
 
@@ -77,7 +77,7 @@ internal sealed class ClusterClock(SafetyRules rules)
         long reference = rules.TimeToGoBy(median, own?.Difference ?? median, isOwnSure: own is { IsSure: true });
         if (rules.MayTakeTime(isConfirmed: sure >= majority, agrees: agreeing >= majority, isNear: IsNear(now, reference)))
         {
-            if (isKnown && Math.Abs(reference - difference) > JumpTicks)
+            if (_isKnown && Math.Abs(reference - _difference) > JumpTicks)
             {
                 Coverage.Took(RareBranch.ClockJumpTaken);
             }
@@ -134,13 +134,13 @@ internal sealed class ClusterClock(SafetyRules rules)
     }
 
     /// <summary>Whether a time is where this clock can have come to by itself; where nobody ever knew the time, whether it can be true at all.</summary>
-    private bool IsNear(long now, long reference) => isKnown
-        ? Math.Abs(reference - difference) <= JumpTicks
+    private bool IsNear(long now, long reference) => _isKnown
+        ? Math.Abs(reference - _difference) <= JumpTicks
         : TicksAt(reference, now) >= EarliestTicks && TicksAt(reference, now) <= EarliestTicks + PlausibleTicks;
 
     private void BeginUnlessKnown(long now)
     {
-        if (!isKnown)
+        if (!_isKnown)
         {
             Coverage.Took(RareBranch.ClockImplausible);
             Set(now, DifferenceOf(EarliestTicks, now));
@@ -149,11 +149,11 @@ internal sealed class ClusterClock(SafetyRules rules)
 
     private void Set(long now, long taken)
     {
-        if (!isKnown || taken - difference > JumpTicks)
+        if (!_isKnown || taken - _difference > JumpTicks)
         {
             SteadySinceTicks = TicksAt(taken, now);
         }
 
-        (difference, isKnown) = (taken, true);
+        (_difference, _isKnown) = (taken, true);
     }
 }

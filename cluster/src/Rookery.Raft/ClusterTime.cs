@@ -11,30 +11,30 @@ public readonly record struct LogTime(long Ticks, bool IsSteady);
 /// </summary>
 public sealed partial class RaftCore
 {
-    private readonly ClusterClock clusterClock;
-    private (long Difference, bool IsSure)? ownClock;
-    private bool knowsLogTime;
-    private bool isClockDoubted;
+    private readonly ClusterClock _clusterClock;
+    private (long Difference, bool IsSure)? _ownClock;
+    private bool _knowsLogTime;
+    private bool _isClockDoubted;
 
     /// <summary>The cluster's time, as far as this node knows it.</summary>
     /// <param name="nowMicroseconds">The time that inputs carry.</param>
-    public ClockReading ReadClock(long nowMicroseconds) => clusterClock.At(nowMicroseconds);
+    public ClockReading ReadClock(long nowMicroseconds) => _clusterClock.At(nowMicroseconds);
 
     /// <summary>What this node makes of the voters' clocks while it leads.</summary>
-    public ClockVerdict ClockVerdict => clusterClock.Verdict;
+    public ClockVerdict ClockVerdict => _clusterClock.Verdict;
 
     /// <summary>The time of an entry that follows one of <paramref name="lastTicks"/>: it never falls, whatever clocks do.</summary>
     /// <param name="nowMicroseconds">The time that inputs carry.</param>
     /// <param name="lastTicks">The time of the last entry that has one.</param>
     public LogTime TimeAfter(long nowMicroseconds, long lastTicks)
     {
-        var reading = clusterClock.At(nowMicroseconds);
-        return new LogTime(Math.Max(lastTicks + 1, reading.UtcTicks), rules.IsSteady(reading.IsSure, lastTicks, clusterClock.SteadySinceTicks));
+        var reading = _clusterClock.At(nowMicroseconds);
+        return new LogTime(Math.Max(lastTicks + 1, reading.UtcTicks), _rules.IsSteady(reading.IsSure, lastTicks, _clusterClock.SteadySinceTicks));
     }
 
     private void OnClock(ClockReading reading)
     {
-        ownClock = (ClusterClock.DifferenceOf(reading.UtcTicks, now), reading.IsSure);
+        _ownClock = (ClusterClock.DifferenceOf(reading.UtcTicks, _now), reading.IsSure);
         JudgeClocks();
     }
 
@@ -42,8 +42,8 @@ public sealed partial class RaftCore
     {
         if (Role == Role.Leader)
         {
-            clusterClock.HearLogTime(now, ticks);
-            knowsLogTime = true;
+            _clusterClock.HearLogTime(_now, ticks);
+            _knowsLogTime = true;
             JudgeClocks();
         }
     }
@@ -52,39 +52,39 @@ public sealed partial class RaftCore
     {
         if (reading.UtcTicks > 0)
         {
-            (peer.Clock, peer.ClockReadAt) = ((ClusterClock.DifferenceOf(reading.UtcTicks, now), reading.IsSure), now);
+            (peer.Clock, peer.ClockReadAt) = ((ClusterClock.DifferenceOf(reading.UtcTicks, _now), reading.IsSure), _now);
             JudgeClocks();
         }
     }
 
-    private ClockReading OwnClock() => ownClock is var (difference, isSure) ? new ClockReading(ClusterClock.TicksAt(difference, now), isSure) : default;
+    private ClockReading OwnClock() => _ownClock is var (difference, isSure) ? new ClockReading(ClusterClock.TicksAt(difference, _now), isSure) : default;
 
     /// <summary>Not before the log's last time is known: a jump is one from there.</summary>
     private void JudgeClocks()
     {
-        if (Role != Role.Leader || !knowsLogTime)
+        if (Role != Role.Leader || !_knowsLogTime)
         {
             return;
         }
 
         Span<(long Difference, bool IsSure)> clocks = stackalloc (long, bool)[Configuration.MostVoters];
-        clusterClock.Judge(now, Configuration.IsVoter(Self) ? ownClock : null, clocks[..ClocksOfVoters(clocks)], Configuration.Majority);
-        if (isClockDoubted ? clusterClock.IsSure : clusterClock.Verdict == ClockVerdict.Doubted)
+        _clusterClock.Judge(_now, Configuration.IsVoter(Self) ? _ownClock : null, clocks[..ClocksOfVoters(clocks)], Configuration.Majority);
+        if (_isClockDoubted ? _clusterClock.IsSure : _clusterClock.Verdict == ClockVerdict.Doubted)
         {
-            isClockDoubted = !isClockDoubted;
-            output.Tell(isClockDoubted ? CoreEvent.ClockDoubted : CoreEvent.ClockTrusted, Self);
+            _isClockDoubted = !_isClockDoubted;
+            _output.Tell(_isClockDoubted ? CoreEvent.ClockDoubted : CoreEvent.ClockTrusted, Self);
         }
     }
 
     private ClockAnswer OnConfirmClock()
     {
-        if (Role != Role.Leader || !knowsLogTime)
+        if (Role != Role.Leader || !_knowsLogTime)
         {
             return ClockAnswer.NotLeader;
         }
 
         Span<(long Difference, bool IsSure)> clocks = stackalloc (long, bool)[Configuration.MostVoters];
-        if (!clusterClock.Confirm(now, clocks[..ClocksOfVoters(clocks)], Configuration.Majority))
+        if (!_clusterClock.Confirm(_now, clocks[..ClocksOfVoters(clocks)], Configuration.Majority))
         {
             return ClockAnswer.ClocksDiffer;
         }
@@ -100,7 +100,7 @@ public sealed partial class RaftCore
         int count = 0;
         foreach (var voter in Configuration.Voters)
         {
-            var clock = voter == Self ? ownClock : Find(voter) is { } peer && now - peer.ClockReadAt <= 2 * ElectionTimeoutMicroseconds ? peer.Clock : null;
+            var clock = voter == Self ? _ownClock : Find(voter) is { } peer && _now - peer.ClockReadAt <= 2 * ElectionTimeoutMicroseconds ? peer.Clock : null;
             if (clock is { } known)
             {
                 clocks[count++] = known;

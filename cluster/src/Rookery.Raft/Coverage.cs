@@ -195,11 +195,11 @@ internal enum RareBranch
 internal static class Coverage
 {
     [ThreadStatic]
-    private static long[]? counts;
+    private static long[]? _counts;
 
     [Conditional("DEBUG")]
     public static void Took(RareBranch branch) => Counts[(int)branch]++;
 
     /// <summary>How often this thread took each branch.</summary>
-    public static long[] Counts => counts ??= new long[Enum.GetValues<RareBranch>().Length];
+    public static long[] Counts => _counts ??= new long[Enum.GetValues<RareBranch>().Length];
 }

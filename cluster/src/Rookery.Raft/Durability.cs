@@ -6,10 +6,10 @@ namespace Rookery.Raft;
 /// </summary>
 internal sealed class Durability(long durableIndex, SafetyRules rules)
 {
-    private long cutAfter = -1;
-    private long voteWrite;
-    private bool voteIsPending;
-    private long outstandingLast;
+    private long _cutAfter = -1;
+    private long _voteWrite;
+    private bool _voteIsPending;
+    private long _outstandingLast;
 
     /// <summary>Entries through here are durable and in the log.</summary>
     public long DurableIndex { get; private set; } = durableIndex;
@@ -27,10 +27,10 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     public bool IsIdle => LastWrite == DurableWrite;
 
     /// <summary>Whether the current vote record is on disk.</summary>
-    public bool VoteIsDurable => !voteIsPending && DurableWrite >= voteWrite;
+    public bool VoteIsDurable => !_voteIsPending && DurableWrite >= _voteWrite;
 
     /// <summary>The vote record changed: it goes into the next write.</summary>
-    public void VoteChanged() => voteIsPending = true;
+    public void VoteChanged() => _voteIsPending = true;
 
     /// <summary>
     /// The log was cut behind <paramref name="index"/>. What is outstanding then counts only up to there: the same indexes are filled with other entries, which
@@ -43,13 +43,13 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
             return;
         }
 
-        cutAfter = cutAfter < 0 ? index : Math.Min(cutAfter, index);
-        if (!IsIdle && index < outstandingLast)
+        _cutAfter = _cutAfter < 0 ? index : Math.Min(_cutAfter, index);
+        if (!IsIdle && index < _outstandingLast)
         {
             Coverage.Took(RareBranch.TailReplacedWhileWriting);
         }
 
-        outstandingLast = rules.OutstandingAfterCut(outstandingLast, index);
+        _outstandingLast = rules.OutstandingAfterCut(_outstandingLast, index);
         WrittenIndex = index;
         DurableIndex = Math.Min(DurableIndex, index);
     }
@@ -59,26 +59,26 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     {
         if (!tailIsKept)
         {
-            (DurableIndex, WrittenIndex, cutAfter) = (index, index, -1);
+            (DurableIndex, WrittenIndex, _cutAfter) = (index, index, -1);
         }
     }
 
     /// <summary>The next write, if one is due and none is outstanding.</summary>
     public JournalWrite? Next(VoteRecord vote, long lastIndex, long committed)
     {
-        if (!IsIdle || (!voteIsPending && cutAfter < 0 && WrittenIndex == lastIndex))
+        if (!IsIdle || (!_voteIsPending && _cutAfter < 0 && WrittenIndex == lastIndex))
         {
             return null;
         }
 
-        var write = new JournalWrite(++LastWrite, voteIsPending ? vote : null, cutAfter, WrittenIndex + 1, lastIndex, committed);
-        if (voteIsPending)
+        var write = new JournalWrite(++LastWrite, _voteIsPending ? vote : null, _cutAfter, WrittenIndex + 1, lastIndex, committed);
+        if (_voteIsPending)
         {
-            (voteIsPending, voteWrite) = (false, LastWrite);
+            (_voteIsPending, _voteWrite) = (false, LastWrite);
         }
 
-        cutAfter = -1;
-        (outstandingLast, WrittenIndex) = (lastIndex, lastIndex);
+        _cutAfter = -1;
+        (_outstandingLast, WrittenIndex) = (lastIndex, lastIndex);
         return write;
     }
 
@@ -87,6 +87,6 @@ internal sealed class Durability(long durableIndex, SafetyRules rules)
     {
         ConsensusException.Unless(write == LastWrite && DurableWrite == LastWrite - 1, "the journal completes the write that is outstanding");
         DurableWrite = write;
-        DurableIndex = Math.Max(DurableIndex, outstandingLast);
+        DurableIndex = Math.Max(DurableIndex, _outstandingLast);
     }
 }

@@ -8,27 +8,27 @@ public sealed partial class RaftCore
 
     private const long BanMicroseconds = 60_000_000;
 
-    private readonly List<NodeId> votes = [];
-    private bool wasUnclean;
-    private long cautionEnds;
-    private long electionDeadline;
-    private long leaderHeardAt = long.MinValue / 2;
-    private int syncsUntilCampaign;
-    private long banEnds;
+    private readonly List<NodeId> _votes = [];
+    private bool _wasUnclean;
+    private long _cautionEnds;
+    private long _electionDeadline;
+    private long _leaderHeardAt = long.MinValue / 2;
+    private int _syncsUntilCampaign;
+    private long _banEnds;
 
-    private bool HasLeaderContact => Role == Role.Leader || (!Leader.IsNone && now - leaderHeardAt < ElectionTimeoutMicroseconds);
+    private bool HasLeaderContact => Role == Role.Leader || (!Leader.IsNone && _now - _leaderHeardAt < ElectionTimeoutMicroseconds);
 
-    private bool IsOverStall => syncsUntilCampaign == 0 || now >= banEnds;
+    private bool IsOverStall => _syncsUntilCampaign == 0 || _now >= _banEnds;
 
-    private bool MayCampaign => rules.MayStand(Configuration.IsVoter(Self)) && !IsDamaged && rules.MayStandAfterStall(IsOverStall, now - leaderHeardAt, ElectionTimeoutMicroseconds);
+    private bool MayCampaign => _rules.MayStand(Configuration.IsVoter(Self)) && !IsDamaged && _rules.MayStandAfterStall(IsOverStall, _now - _leaderHeardAt, ElectionTimeoutMicroseconds);
 
     private void Begin()
     {
-        cautionEnds = wasUnclean ? now + options.CautionMicroseconds : now;
+        _cautionEnds = _wasUnclean ? _now + _options.CautionMicroseconds : _now;
         DrawElectionDeadline();
         if (Configuration.Majority == 1 && Configuration.IsVoter(Self))
         {
-            electionDeadline = now;
+            _electionDeadline = _now;
         }
     }
 
@@ -36,13 +36,13 @@ public sealed partial class RaftCore
     private void DrawElectionDeadline()
     {
         long later = 0;
-        if (health.BoardPenalty > 0)
+        if (_health.BoardPenalty > 0)
         {
             Coverage.Took(RareBranch.LaterDrawOfWorseBoard);
             later = ElectionTimeoutMicroseconds / 2;
         }
 
-        electionDeadline = now + later + ElectionTimeoutMicroseconds + random.NextInt64(ElectionTimeoutMicroseconds);
+        _electionDeadline = _now + later + ElectionTimeoutMicroseconds + _random.NextInt64(ElectionTimeoutMicroseconds);
     }
 
     private void OnTick()
@@ -51,7 +51,7 @@ public sealed partial class RaftCore
         {
             LeadOn();
         }
-        else if (now >= electionDeadline)
+        else if (_now >= _electionDeadline)
         {
             Leader = NodeId.None;
             Campaign();
@@ -64,8 +64,8 @@ public sealed partial class RaftCore
 
     private void HearLeader()
     {
-        leaderHeardAt = now;
-        cautionEnds = now;
+        _leaderHeardAt = _now;
+        _cautionEnds = _now;
         DrawElectionDeadline();
     }
 
@@ -75,7 +75,7 @@ public sealed partial class RaftCore
         if (!MayCampaign)
         {
             // Learners, strangers and those who were removed never do.
-            if (rules.MayStand(Configuration.IsVoter(Self)))
+            if (_rules.MayStand(Configuration.IsVoter(Self)))
             {
                 Coverage.Took(IsDamaged ? RareBranch.NoCampaignWhenDamaged : RareBranch.NoCampaignAfterStall);
             }
@@ -89,8 +89,8 @@ public sealed partial class RaftCore
         }
 
         Role = Role.PreCandidate;
-        votes.Clear();
-        votes.Add(Self);
+        _votes.Clear();
+        _votes.Add(Self);
         AskForVotes(Make(MessageKind.PreVote, Self) with { Term = Term + 1 });
         CountPreVotes();
     }
@@ -101,7 +101,7 @@ public sealed partial class RaftCore
         {
             if (voter != Self)
             {
-                Send(question with { To = voter, Position = log.Last });
+                Send(question with { To = voter, Position = _log.Last });
             }
         }
     }
@@ -109,7 +109,7 @@ public sealed partial class RaftCore
     private void OnPreVote(in Message message)
     {
         bool granted = message.Term > Term && !HasLeaderContact && IsNewEnough(message.Position);
-        Send(Make(MessageKind.PreVoteReply, message.From) with { Term = granted ? message.Term : Term, Refused = !granted, Position = log.Last });
+        Send(Make(MessageKind.PreVoteReply, message.From) with { Term = granted ? message.Term : Term, Refused = !granted, Position = _log.Last });
     }
 
     /// <summary>
@@ -135,14 +135,14 @@ public sealed partial class RaftCore
     private void CountPreVotes()
     {
         // After an unclean stop every voter must say that its log is no longer: our card may have lied about its last sync, and another may hold what we lost.
-        bool isCautious = now < cautionEnds;
-        int needed = rules.PreVotesNeeded(rules.MajorityOf(Configuration), Configuration.Voters.Length, isCautious);
+        bool isCautious = _now < _cautionEnds;
+        int needed = _rules.PreVotesNeeded(_rules.MajorityOf(Configuration), Configuration.Voters.Length, isCautious);
         if (isCautious)
         {
             Coverage.Took(RareBranch.CautiousCampaign);
         }
 
-        if (votes.Count >= needed)
+        if (_votes.Count >= needed)
         {
             StandForElection(isTransfer: false);
         }
@@ -152,8 +152,8 @@ public sealed partial class RaftCore
     {
         Term++;
         (Role, VotedFor, Leader) = (Role.Candidate, Self, NodeId.None);
-        durability.VoteChanged();
-        votes.Clear();
+        _durability.VoteChanged();
+        _votes.Clear();
         DrawElectionDeadline();
         AskForVotes(Make(MessageKind.Vote, Self) with { IsTransfer = isTransfer });
         CountOwnVote();
@@ -174,11 +174,11 @@ public sealed partial class RaftCore
         }
 
         bool granted = message.Term == Term && Role is Role.Follower or Role.PreCandidate && (VotedFor == message.From || (VotedFor.IsNone && Leader.IsNone))
-            && rules.MayVote(Configuration.IsVoter(Self)) && IsNewEnough(message.Position);
+            && _rules.MayVote(Configuration.IsVoter(Self)) && IsNewEnough(message.Position);
         if (granted && VotedFor != message.From)
         {
             VotedFor = message.From;
-            durability.VoteChanged();
+            _durability.VoteChanged();
         }
 
         if (granted)
@@ -191,12 +191,12 @@ public sealed partial class RaftCore
 
     private bool IsNewEnough(LogPosition candidate)
     {
-        if (candidate >= log.Last && candidate < votedBy)
+        if (candidate >= _log.Last && candidate < _votedBy)
         {
             Coverage.Took(RareBranch.RefusedForLostTail);
         }
 
-        return rules.IsNewEnough(candidate, log.Last, votedBy);
+        return _rules.IsNewEnough(candidate, _log.Last, _votedBy);
     }
 
     private void OnVoteReply(in Message message)
@@ -210,7 +210,7 @@ public sealed partial class RaftCore
 
     private void CountOwnVote()
     {
-        if (Role == Role.Candidate && rules.HasOwnVote(durability.VoteIsDurable))
+        if (Role == Role.Candidate && _rules.HasOwnVote(_durability.VoteIsDurable))
         {
             CountVoteOf(Self);
             TakeOfficeIfElected();
@@ -219,15 +219,15 @@ public sealed partial class RaftCore
 
     private void CountVoteOf(NodeId node)
     {
-        if (Configuration.IsVoter(node) && !votes.Contains(node))
+        if (Configuration.IsVoter(node) && !_votes.Contains(node))
         {
-            votes.Add(node);
+            _votes.Add(node);
         }
     }
 
     private void TakeOfficeIfElected()
     {
-        if (votes.Count >= rules.MajorityOf(Configuration) && votes.Contains(Self))
+        if (_votes.Count >= _rules.MajorityOf(Configuration) && _votes.Contains(Self))
         {
             TakeOffice();
         }
@@ -235,7 +235,7 @@ public sealed partial class RaftCore
 
     private void OnTimeoutNow()
     {
-        if (rules.MayStand(Configuration.IsVoter(Self)) && !IsDamaged)
+        if (_rules.MayStand(Configuration.IsVoter(Self)) && !IsDamaged)
         {
             Coverage.Took(RareBranch.CampaignByTransfer);
             StandForElection(isTransfer: true);
@@ -244,9 +244,9 @@ public sealed partial class RaftCore
 
     private void CountGoodSync()
     {
-        if (syncsUntilCampaign > 0 && health.StallMicroseconds == 0)
+        if (_syncsUntilCampaign > 0 && _health.StallMicroseconds == 0)
         {
-            syncsUntilCampaign--;
+            _syncsUntilCampaign--;
         }
     }
 }

@@ -7,9 +7,9 @@ namespace Rookery.Raft;
 public sealed class EntryLog
 {
     /// <summary>Where entries of one term begin. There are as many as elections, not as entries.</summary>
-    private readonly List<(long FirstIndex, long Term)> runs = [];
-    private readonly List<(long Index, Configuration Configuration)> configurations = [];
-    private readonly SizeRing sizes = new();
+    private readonly List<(long FirstIndex, long Term)> _runs = [];
+    private readonly List<(long Index, Configuration Configuration)> _configurations = [];
+    private readonly SizeRing _sizes = new();
 
     /// <summary>A log that begins behind <paramref name="position"/>.</summary>
     /// <param name="position">The last entry that the manifest holds; zeros for an empty store.</param>
@@ -19,7 +19,7 @@ public sealed class EntryLog
     {
         Base = position;
         LastIndex = position.Index;
-        configurations.Add((configurationIndex, configuration));
+        _configurations.Add((configurationIndex, configuration));
     }
 
     /// <summary>The position before the first entry that is known singly.</summary>
@@ -29,16 +29,16 @@ public sealed class EntryLog
     public long LastIndex { get; private set; }
 
     /// <summary>Where the log ends.</summary>
-    public LogPosition Last => new(runs.Count == 0 ? Base.Term : runs[^1].Term, LastIndex);
+    public LogPosition Last => new(_runs.Count == 0 ? Base.Term : _runs[^1].Term, LastIndex);
 
     /// <summary>The configuration in force: the newest one in the log, committed or not.</summary>
-    public Configuration Configuration => configurations[^1].Configuration;
+    public Configuration Configuration => _configurations[^1].Configuration;
 
     /// <summary>The one before it, as far as the log reaches back: in force again should the newest be replaced.</summary>
-    public Configuration PreviousConfiguration => configurations[Math.Max(configurations.Count - 2, 0)].Configuration;
+    public Configuration PreviousConfiguration => _configurations[Math.Max(_configurations.Count - 2, 0)].Configuration;
 
     /// <summary>The index of the entry of <see cref="Configuration"/>.</summary>
-    public long ConfigurationIndex => configurations[^1].Index;
+    public long ConfigurationIndex => _configurations[^1].Index;
 
     /// <summary>Appends an entry behind the last one.</summary>
     public void Append(in Entry entry)
@@ -46,17 +46,17 @@ public sealed class EntryLog
         ConsensusException.Unless(entry.Index == LastIndex + 1, "an entry follows the one before it");
         ConsensusException.Unless(entry.Term >= Last.Term && entry.Term > 0, "terms in a log never fall");
         ConsensusException.Unless(entry.Configuration is not null == (entry.Type == EntryType.Configuration), "a configuration entry, and no other, has a configuration");
-        if (entry.Term != Last.Term || runs.Count == 0)
+        if (entry.Term != Last.Term || _runs.Count == 0)
         {
-            runs.Add((entry.Index, entry.Term));
+            _runs.Add((entry.Index, entry.Term));
         }
 
         if (entry.Configuration is not null)
         {
-            configurations.Add((entry.Index, entry.Configuration));
+            _configurations.Add((entry.Index, entry.Configuration));
         }
 
-        sizes.Add(entry.Bytes);
+        _sizes.Add(entry.Bytes);
         LastIndex = entry.Index;
     }
 
@@ -64,10 +64,10 @@ public sealed class EntryLog
     public void TruncateAfter(long index)
     {
         ConsensusException.Unless(index >= Base.Index && index <= LastIndex, "a log is cut where it has entries");
-        runs.RemoveAll(run => run.FirstIndex > index);
-        configurations.RemoveAll(configuration => configuration.Index > index);
-        ConsensusException.Unless(configurations.Count > 0, "a log has a configuration");
-        sizes.RemoveLast((int)(LastIndex - index));
+        _runs.RemoveAll(run => run.FirstIndex > index);
+        _configurations.RemoveAll(configuration => configuration.Index > index);
+        ConsensusException.Unless(_configurations.Count > 0, "a log has a configuration");
+        _sizes.RemoveLast((int)(LastIndex - index));
         LastIndex = index;
     }
 
@@ -81,31 +81,31 @@ public sealed class EntryLog
 
         ConsensusException.Unless(index <= LastIndex, "what is released is in the log");
         var position = new LogPosition(TermAt(index), index);
-        sizes.RemoveFirst((int)(index - Base.Index));
-        int kept = runs.FindLastIndex(run => run.FirstIndex <= index + 1);
-        runs.RemoveRange(0, Math.Max(kept, 0));
-        if (runs.Count > 0 && runs[0].FirstIndex <= index)
+        _sizes.RemoveFirst((int)(index - Base.Index));
+        int kept = _runs.FindLastIndex(run => run.FirstIndex <= index + 1);
+        _runs.RemoveRange(0, Math.Max(kept, 0));
+        if (_runs.Count > 0 && _runs[0].FirstIndex <= index)
         {
-            runs[0] = (index + 1, runs[0].Term);
+            _runs[0] = (index + 1, _runs[0].Term);
         }
 
         if (index == LastIndex)
         {
-            runs.Clear();
+            _runs.Clear();
         }
 
-        int inForce = configurations.FindLastIndex(configuration => configuration.Index <= index);
-        configurations.RemoveRange(0, Math.Max(inForce, 0));
+        int inForce = _configurations.FindLastIndex(configuration => configuration.Index <= index);
+        _configurations.RemoveRange(0, Math.Max(inForce, 0));
         Base = position;
     }
 
     /// <summary>Begins anew behind what a manifest holds.</summary>
     public void Reset(LogPosition position, Configuration configuration, long configurationIndex)
     {
-        runs.Clear();
-        configurations.Clear();
-        sizes.RemoveLast(sizes.Count);
-        configurations.Add((configurationIndex, configuration));
+        _runs.Clear();
+        _configurations.Clear();
+        _sizes.RemoveLast(_sizes.Count);
+        _configurations.Add((configurationIndex, configuration));
         (Base, LastIndex) = (position, position.Index);
     }
 
@@ -124,11 +124,11 @@ public sealed class EntryLog
         }
 
         // The newest run is nearly always the one that is asked for.
-        for (int run = runs.Count - 1; run >= 0; run--)
+        for (int run = _runs.Count - 1; run >= 0; run--)
         {
-            if (runs[run].FirstIndex <= index)
+            if (_runs[run].FirstIndex <= index)
             {
-                return runs[run].Term;
+                return _runs[run].Term;
             }
         }
 
@@ -157,10 +157,10 @@ public sealed class EntryLog
     public long LastThatFits(long first, long last, int bytes)
     {
         long index = first;
-        long total = sizes[(int)(first - Base.Index - 1)];
-        while (index < last && total + sizes[(int)(index - Base.Index)] <= bytes)
+        long total = _sizes[(int)(first - Base.Index - 1)];
+        while (index < last && total + _sizes[(int)(index - Base.Index)] <= bytes)
         {
-            total += sizes[(int)(index - Base.Index)];
+            total += _sizes[(int)(index - Base.Index)];
             index++;
         }
 
@@ -173,7 +173,7 @@ public sealed class EntryLog
         long total = 0;
         for (long index = first; index <= last; index++)
         {
-            total += sizes[(int)(index - Base.Index - 1)];
+            total += _sizes[(int)(index - Base.Index - 1)];
         }
 
         return total;
@@ -181,7 +181,7 @@ public sealed class EntryLog
 
     private long FirstOfTerm(long index)
     {
-        int run = runs.FindLastIndex(candidate => candidate.FirstIndex <= index);
-        return runs[run].FirstIndex;
+        int run = _runs.FindLastIndex(candidate => candidate.FirstIndex <= index);
+        return _runs[run].FirstIndex;
     }
 }

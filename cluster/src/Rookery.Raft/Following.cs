@@ -3,17 +3,17 @@ namespace Rookery.Raft;
 /// <summary>A follower takes entries, and acknowledges what this leader's messages verified and its own disk holds.</summary>
 public sealed partial class RaftCore
 {
-    private long verified;
-    private long verifiedTerm;
-    private long toldCommit;
-    private long acknowledged;
-    private bool isAskedToAcknowledge;
-    private LogPosition fetching;
+    private long _verified;
+    private long _verifiedTerm;
+    private long _toldCommit;
+    private long _acknowledged;
+    private bool _isAskedToAcknowledge;
+    private LogPosition _fetching;
 
     private void OnAppend(in Message message, ReadOnlySpan<Entry> entries)
     {
         ConsensusException.Unless(message.Position.Index + entries.Length == message.LastIndex, "a message brings the entries it names");
-        if (message.Position.Index > log.Base.Index && !log.Has(message.Position))
+        if (message.Position.Index > _log.Base.Index && !_log.Has(message.Position))
         {
             Coverage.Took(RareBranch.RefusedAppend);
             Refuse(message);
@@ -21,13 +21,13 @@ public sealed partial class RaftCore
         }
 
         // What lies at or below the base is committed: it is the same in every log.
-        int known = (int)Math.Clamp(log.Base.Index - message.Position.Index, 0, entries.Length);
+        int known = (int)Math.Clamp(_log.Base.Index - message.Position.Index, 0, entries.Length);
         if (known > 0)
         {
             Coverage.Took(RareBranch.AppendBelowBase);
         }
 
-        while (known < entries.Length && log.TermAt(entries[known].Index) == entries[known].Term)
+        while (known < entries.Length && _log.TermAt(entries[known].Index) == entries[known].Term)
         {
             Coverage.Took(RareBranch.KnownEntriesSkipped);
             known++;
@@ -35,24 +35,24 @@ public sealed partial class RaftCore
 
         TakeOver(message.Position.Index + known, entries[known..]);
 
-        verified = Math.Max(verified, message.LastIndex);
+        _verified = Math.Max(_verified, message.LastIndex);
         CommitAsFollower(message.Commit);
-        isAskedToAcknowledge = true;
+        _isAskedToAcknowledge = true;
         AcknowledgeAsFollower();
     }
 
     /// <summary>The log and the leader's agree through <paramref name="agreed"/>; what the log does not have follows.</summary>
     private void TakeOver(long agreed, ReadOnlySpan<Entry> entries)
     {
-        long kept = rules.KeptAfterAppend(agreed, log.LastIndex, contradicts: !entries.IsEmpty && agreed < log.LastIndex);
-        if (kept < log.LastIndex)
+        long kept = _rules.KeptAfterAppend(agreed, _log.LastIndex, contradicts: !entries.IsEmpty && agreed < _log.LastIndex);
+        if (kept < _log.LastIndex)
         {
             DropAfter(kept);
         }
 
         foreach (var entry in entries)
         {
-            log.Append(entry);
+            _log.Append(entry);
         }
     }
 
@@ -60,10 +60,10 @@ public sealed partial class RaftCore
     {
         ConsensusException.Unless(index >= CommitIndex, ConsensusException.CommitStays);
         Coverage.Took(RareBranch.TailReplaced);
-        log.TruncateAfter(index);
-        durability.CutAfter(index);
-        verified = Math.Min(verified, index);
-        output.DroppedAfter = index;
+        _log.TruncateAfter(index);
+        _durability.CutAfter(index);
+        _verified = Math.Min(_verified, index);
+        _output.DroppedAfter = index;
     }
 
     private void Refuse(in Message message) =>
@@ -71,28 +71,28 @@ public sealed partial class RaftCore
         {
             Refused = true,
             Position = message.Position,
-            Hint = log.LastAtMost(message.Position.Index, message.Position.Term),
+            Hint = _log.LastAtMost(message.Position.Index, message.Position.Term),
         });
 
     /// <summary>Answers for all that came since the last answer, once a sync covers it: many messages, one sync, one reply.</summary>
     private void AcknowledgeAsFollower()
     {
-        if (Role != Role.Follower || Leader.IsNone || !isAskedToAcknowledge)
+        if (Role != Role.Follower || Leader.IsNone || !_isAskedToAcknowledge)
         {
             return;
         }
 
-        long match = rules.Acknowledged(verified, durability.DurableIndex, log.LastIndex);
-        isAskedToAcknowledge = match < verified;
-        if (match > acknowledged || !isAskedToAcknowledge)
+        long match = _rules.Acknowledged(_verified, _durability.DurableIndex, _log.LastIndex);
+        _isAskedToAcknowledge = match < _verified;
+        if (match > _acknowledged || !_isAskedToAcknowledge)
         {
-            if (isAskedToAcknowledge)
+            if (_isAskedToAcknowledge)
             {
                 Coverage.Took(RareBranch.AcknowledgedInPart);
             }
 
-            acknowledged = match;
-            Send(Make(MessageKind.AppendReply, Leader) with { Position = new LogPosition(log.TermAt(match), match) });
+            _acknowledged = match;
+            Send(Make(MessageKind.AppendReply, Leader) with { Position = new LogPosition(_log.TermAt(match), match) });
         }
     }
 
@@ -102,10 +102,10 @@ public sealed partial class RaftCore
     /// </summary>
     private void CommitAsFollower(long leaderCommit)
     {
-        toldCommit = Math.Max(toldCommit, leaderCommit);
-        if (rules.MayCommitAsFollower(durability.VoteIsDurable))
+        _toldCommit = Math.Max(_toldCommit, leaderCommit);
+        if (_rules.MayCommitAsFollower(_durability.VoteIsDurable))
         {
-            CommitIndex = Math.Max(CommitIndex, rules.FollowerCommit(toldCommit, verified));
+            CommitIndex = Math.Max(CommitIndex, _rules.FollowerCommit(_toldCommit, _verified));
         }
         else
         {
@@ -116,8 +116,8 @@ public sealed partial class RaftCore
     private void OnManifestOffer(in Message message)
     {
         // What is committed here is the leader's too. It is said each time: the leader may have the entries behind it, and the word of a state that was installed may have been lost.
-        verified = Math.Max(verified, CommitIndex);
-        isAskedToAcknowledge = true;
+        _verified = Math.Max(_verified, CommitIndex);
+        _isAskedToAcknowledge = true;
         AcknowledgeAsFollower();
 
         // Install only above what is committed here.
@@ -125,10 +125,10 @@ public sealed partial class RaftCore
         {
             Coverage.Took(RareBranch.OfferOfOldManifest);
         }
-        else if (fetching == default)
+        else if (_fetching == default)
         {
-            fetching = message.Position;
-            output.Fetch = (message.From, message.Position);
+            _fetching = message.Position;
+            _output.Fetch = (message.From, message.Position);
         }
         else
         {
@@ -142,7 +142,7 @@ public sealed partial class RaftCore
     /// </summary>
     /// <param name="position">What it ends with.</param>
     /// <param name="committedBy">The term that its giver was in when it gave it: what it holds was committed by then.</param>
-    public bool MayInstall(LogPosition position, long committedBy) => position.Index > CommitIndex && durability.IsIdle && rules.MayInstall(position, committedBy, Term);
+    public bool MayInstall(LogPosition position, long committedBy) => position.Index > CommitIndex && _durability.IsIdle && _rules.MayInstall(position, committedBy, Term);
 
     /// <summary>
     /// Whether a fetched manifest may take the place of tables that cannot be applied to any more, whatever is committed here: when its entry is in the log, durably, so that the log stays as it is. Then it holds
@@ -152,14 +152,14 @@ public sealed partial class RaftCore
     /// <param name="position">What it ends with.</param>
     /// <param name="committedBy">As for <see cref="MayInstall"/>.</param>
     public bool MayReplaceTables(LogPosition position, long committedBy) =>
-        Role != Role.Leader && KeepsTailBehind(position) && rules.MayInstall(position, committedBy, Term) && rules.MayCommitAsFollower(durability.VoteIsDurable);
+        Role != Role.Leader && KeepsTailBehind(position) && _rules.MayInstall(position, committedBy, Term) && _rules.MayCommitAsFollower(_durability.VoteIsDurable);
 
     /// <summary>Whether a manifest at <paramref name="position"/> leaves the journal as it is: its entry is in the log, durably. Else the journal begins anew behind it.</summary>
-    public bool KeepsTailBehind(LogPosition position) => rules.KeepsTail(log.Has(position), position.Index <= durability.DurableIndex);
+    public bool KeepsTailBehind(LogPosition position) => _rules.KeepsTail(_log.Has(position), position.Index <= _durability.DurableIndex);
 
     private void OnManifestInstalled(LogPosition position, long committedBy, Configuration configuration, long configurationIndex)
     {
-        fetching = default;
+        _fetching = default;
         ConsensusException.Unless(
             MayInstall(position, committedBy) || MayReplaceTables(position, committedBy), "a manifest is installed only above what is committed, when the journal rests, or where the log has its entry, and of a term that is known");
         bool tailIsKept = KeepsTailBehind(position);
@@ -171,19 +171,19 @@ public sealed partial class RaftCore
         else
         {
             Coverage.Took(RareBranch.ManifestReplacedLog);
-            output.DroppedAfter = log.Base.Index;
-            log.Reset(position, configuration, configurationIndex);
+            _output.DroppedAfter = _log.Base.Index;
+            _log.Reset(position, configuration, configurationIndex);
             CommitIndex = position.Index;
         }
 
         // Should it lead next, it has this to offer. The host's next word of a manifest comes with its next flush, which an idle cluster never makes.
-        manifest = position;
-        durability.Installed(position.Index, tailIsKept);
-        outcomes.Clear();
+        _manifest = position;
+        _durability.Installed(position.Index, tailIsKept);
+        _outcomes.Clear();
 
         // It was committed in this term or before: the leader of this one has it.
-        verified = !Leader.IsNone ? Math.Max(verified, position.Index) : tailIsKept ? verified : 0;
-        isAskedToAcknowledge = !Leader.IsNone;
+        _verified = !Leader.IsNone ? Math.Max(_verified, position.Index) : tailIsKept ? _verified : 0;
+        _isAskedToAcknowledge = !Leader.IsNone;
         HealDamage();
         AcknowledgeAsFollower();
     }

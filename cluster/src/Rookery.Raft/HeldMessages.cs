@@ -3,14 +3,14 @@ namespace Rookery.Raft;
 /// <summary>What rests on a vote record waits for it here, so that everything in an output may leave at once.</summary>
 public sealed partial class RaftCore
 {
-    private readonly List<Message> held = [];
+    private readonly List<Message> _held = [];
 
     /// <summary>Sends now, or when the vote record is durable that its term rests on.</summary>
     private void Send(in Message message)
     {
-        if (durability.VoteIsDurable || rules.MayLeaveBeforeVoteIsDurable(message.Kind))
+        if (_durability.VoteIsDurable || _rules.MayLeaveBeforeVoteIsDurable(message.Kind))
         {
-            output.Send(message);
+            _output.Send(message);
         }
         else
         {
@@ -23,22 +23,22 @@ public sealed partial class RaftCore
     {
         var (kind, to) = (message.Kind, message.To);
         Coverage.Took(RareBranch.HeldForVote);
-        if (held.RemoveAll(earlier => earlier.Kind == kind && earlier.To == to) > 0)
+        if (_held.RemoveAll(earlier => earlier.Kind == kind && earlier.To == to) > 0)
         {
             Coverage.Took(RareBranch.HeldReplaced);
         }
 
         // Held back by the own disk, it would tell of a slow network.
-        held.Add(message with { SentAtMicroseconds = 0 });
+        _held.Add(message with { SentAtMicroseconds = 0 });
     }
 
     private void SendHeld()
     {
-        foreach (var message in held)
+        foreach (var message in _held)
         {
             if (message.Term >= Term)
             {
-                output.Send(message);
+                _output.Send(message);
             }
             else
             {
@@ -46,6 +46,6 @@ public sealed partial class RaftCore
             }
         }
 
-        held.Clear();
+        _held.Clear();
     }
 }

@@ -3,21 +3,21 @@ namespace Rookery.Raft;
 /// <summary>A leader's office: taking it, keeping it, leaving it.</summary>
 public sealed partial class RaftCore
 {
-    private readonly List<Progress> peers = [];
-    private long heartbeatDue;
-    private long betterBoardSince;
-    private long stallHandledAt = long.MinValue / 2;
-    private bool stepsDownUnlessTransferred;
+    private readonly List<Progress> _peers = [];
+    private long _heartbeatDue;
+    private long _betterBoardSince;
+    private long _stallHandledAt = long.MinValue / 2;
+    private bool _stepsDownUnlessTransferred;
 
-    private bool OwnTermIsCommitted => log.TermAt(CommitIndex) == Term;
+    private bool OwnTermIsCommitted => _log.TermAt(CommitIndex) == Term;
 
     private void TakeOffice()
     {
         (Role, Leader) = (Role.Leader, Self);
-        votes.Clear();
-        peers.Clear();
+        _votes.Clear();
+        _peers.Clear();
         WithdrawQuestion();
-        (heartbeatDue, betterBoardSince, knowsLogTime) = (now, now, false);
+        (_heartbeatDue, _betterBoardSince, _knowsLogTime) = (_now, _now, false);
         RefreshPeers();
         HoldBackInherited();
         AppendOwn(EntryType.NoOp, configuration: null);
@@ -27,14 +27,14 @@ public sealed partial class RaftCore
     /// <summary>What a leader does as time goes on.</summary>
     private void LeadOn()
     {
-        if (!rules.MayStayInOffice(HearsMajority(ElectionTimeoutMicroseconds)))
+        if (!_rules.MayStayInOffice(HearsMajority(ElectionTimeoutMicroseconds)))
         {
             Coverage.Took(RareBranch.LostQuorum);
             StepDown(CoreEvent.QuorumLost);
             return;
         }
 
-        if (EndLateTransfer() && stepsDownUnlessTransferred)
+        if (EndLateTransfer() && _stepsDownUnlessTransferred)
         {
             Coverage.Took(RareBranch.SteppedDownWithoutTransfer);
             Follow(Term, NodeId.None);
@@ -43,13 +43,13 @@ public sealed partial class RaftCore
 
         MindBoards();
         ForgetRemoved();
-        if (now >= heartbeatDue)
+        if (_now >= _heartbeatDue)
         {
             ElectionTimeoutMicroseconds = MeasureElectionTimeout();
             SendHeartbeats();
         }
 
-        foreach (var peer in peers)
+        foreach (var peer in _peers)
         {
             RetryIfLost(peer);
         }
@@ -57,7 +57,7 @@ public sealed partial class RaftCore
 
     private void StepDown(CoreEvent why)
     {
-        output.Tell(why, Self);
+        _output.Tell(why, Self);
         Follow(Term, NodeId.None);
     }
 
@@ -65,10 +65,10 @@ public sealed partial class RaftCore
     {
         if (Role == Role.Leader)
         {
-            leaderHeardAt = now;
-            peers.Clear();
-            transferTo = rules.TransferAfterOffice(transferTo);
-            stepsDownUnlessTransferred = false;
+            _leaderHeardAt = _now;
+            _peers.Clear();
+            _transferTo = _rules.TransferAfterOffice(_transferTo);
+            _stepsDownUnlessTransferred = false;
             ForgetOutcomes();
             TakeReadsBack();
         }
@@ -80,17 +80,17 @@ public sealed partial class RaftCore
         int heard = 0;
         foreach (var voter in Configuration.Voters)
         {
-            heard += voter == Self || (Find(voter) is { } peer && now - peer.LastContact <= within) ? 1 : 0;
+            heard += voter == Self || (Find(voter) is { } peer && _now - peer.LastContact <= within) ? 1 : 0;
         }
 
-        return heard >= rules.MajorityOf(Configuration);
+        return heard >= _rules.MajorityOf(Configuration);
     }
 
     /// <summary>Ten round trips and four syncs of the slowest voter: a leader that is only slow keeps its office.</summary>
     private long MeasureElectionTimeout()
     {
-        long slowestTrip = 0, slowestSync = health.SyncMicroseconds;
-        foreach (var peer in peers)
+        long slowestTrip = 0, slowestSync = _health.SyncMicroseconds;
+        foreach (var peer in _peers)
         {
             if (Configuration.IsVoter(peer.Node))
             {
@@ -100,29 +100,29 @@ public sealed partial class RaftCore
         }
 
         bool wasMeasured = slowestTrip > 0 || slowestSync > 0;
-        long measured = wasMeasured ? (10 * slowestTrip) + (4 * slowestSync) : options.FirstElectionTimeoutMicroseconds;
+        long measured = wasMeasured ? (10 * slowestTrip) + (4 * slowestSync) : _options.FirstElectionTimeoutMicroseconds;
 
         // It falls slowly: what was heard within the timeout of the last heartbeat must be within that of the next.
         measured = Math.Max(measured, ElectionTimeoutMicroseconds * 3 / 4);
-        return Math.Clamp(measured, options.ShortestElectionTimeoutMicroseconds, options.LongestElectionTimeoutMicroseconds);
+        return Math.Clamp(measured, _options.ShortestElectionTimeoutMicroseconds, _options.LongestElectionTimeoutMicroseconds);
     }
 
     private void SendHeartbeats()
     {
-        heartbeatDue = now + (ElectionTimeoutMicroseconds / 6);
+        _heartbeatDue = _now + (ElectionTimeoutMicroseconds / 6);
         long outcomeIndex = OutcomeToAskFor();
-        foreach (var peer in peers)
+        foreach (var peer in _peers)
         {
             peer.CommitSent = Math.Max(peer.CommitSent, Math.Min(CommitIndex, peer.Match));
             Send(Make(MessageKind.Heartbeat, peer.Node) with
             {
                 Commit = Math.Min(CommitIndex, peer.Match),
-                Sequence = readRound,
-                SentAtMicroseconds = now,
+                Sequence = _readRound,
+                SentAtMicroseconds = _now,
                 ElectionTimeoutMicroseconds = ElectionTimeoutMicroseconds,
-                Outcome = agreedOutcome,
+                Outcome = _agreedOutcome,
                 OutcomeIndex = outcomeIndex,
-                Clock = clusterClock.At(now),
+                Clock = _clusterClock.At(_now),
             });
         }
     }
@@ -131,8 +131,8 @@ public sealed partial class RaftCore
     {
         ElectionTimeoutMicroseconds = message.ElectionTimeoutMicroseconds;
         CommitAsFollower(message.Commit);
-        clusterClock.HearLeader(now, message.Clock);
-        Send(Reply(message, MessageKind.HeartbeatReply) with { Health = health, Outcome = outcomes.At(message.OutcomeIndex), Clock = OwnClock() });
+        _clusterClock.HearLeader(_now, message.Clock);
+        Send(Reply(message, MessageKind.HeartbeatReply) with { Health = _health, Outcome = _outcomes.At(message.OutcomeIndex), Clock = OwnClock() });
         HearAgreedOutcome(message.Outcome);
     }
 
@@ -147,11 +147,11 @@ public sealed partial class RaftCore
         TakeClock(peer, message.Clock);
         if (message.SentAtMicroseconds > 0)
         {
-            peer.RoundTrips.Add(Math.Max(now - message.SentAtMicroseconds, 1));
+            peer.RoundTrips.Add(Math.Max(_now - message.SentAtMicroseconds, 1));
         }
 
         peer.Sequence = Math.Max(peer.Sequence, message.Sequence);
-        peer.CountRound(log.LastIndex, now, ElectionTimeoutMicroseconds);
+        peer.CountRound(_log.LastIndex, _now, ElectionTimeoutMicroseconds);
         FinishReadRound();
         Replicate(peer);
         TakeOutcome(peer, message.Outcome);
@@ -165,10 +165,10 @@ public sealed partial class RaftCore
             return null;
         }
 
-        if (!rules.CountsAnswer(message.Incarnation, peer.Incarnation))
+        if (!_rules.CountsAnswer(message.Incarnation, peer.Incarnation))
         {
             Coverage.Took(RareBranch.HeardOldIncarnation);
-            output.Tell(CoreEvent.OldIncarnation, message.From);
+            _output.Tell(CoreEvent.OldIncarnation, message.From);
             return null;
         }
 
@@ -177,24 +177,24 @@ public sealed partial class RaftCore
             Coverage.Took(RareBranch.HeardNewIncarnation);
             peer.Incarnation = message.Incarnation;
             peer.HasToldHealth = false;
-            peer.ProbeFrom(peer.Next, now);
+            peer.ProbeFrom(peer.Next, _now);
         }
 
-        peer.LastContact = now;
+        peer.LastContact = _now;
         return peer;
     }
 
     private void OnHealth(StoreHealth measured)
     {
-        health = measured;
+        _health = measured;
         bool stalls = IsStalled(measured);
-        if (Role == Role.Leader && stalls && now - stallHandledAt >= BanMicroseconds && !EveryVoterStalls())
+        if (Role == Role.Leader && stalls && _now - _stallHandledAt >= BanMicroseconds && !EveryVoterStalls())
         {
-            (stallHandledAt, banEnds, syncsUntilCampaign) = (now, now + BanMicroseconds, SyncsAfterStall);
-            output.Tell(CoreEvent.LeaderStoreStalled, Self);
+            (_stallHandledAt, _banEnds, _syncsUntilCampaign) = (_now, _now + BanMicroseconds, SyncsAfterStall);
+            _output.Tell(CoreEvent.LeaderStoreStalled, Self);
             var successor = BestSuccessor();
-            stepsDownUnlessTransferred = !successor.IsNone;
-            if (stepsDownUnlessTransferred)
+            _stepsDownUnlessTransferred = !successor.IsNone;
+            if (_stepsDownUnlessTransferred)
             {
                 Coverage.Took(RareBranch.StallHandsOver);
                 BeginTransfer(successor);
@@ -207,12 +207,12 @@ public sealed partial class RaftCore
         }
     }
 
-    private bool IsStalled(StoreHealth of) => of.StallMicroseconds > Math.Max(options.ShortestStallMicroseconds, ElectionTimeoutMicroseconds);
+    private bool IsStalled(StoreHealth of) => of.StallMicroseconds > Math.Max(_options.ShortestStallMicroseconds, ElectionTimeoutMicroseconds);
 
     private bool EveryVoterStalls()
     {
         bool isAlone = true;
-        foreach (var peer in peers)
+        foreach (var peer in _peers)
         {
             if (Configuration.IsVoter(peer.Node))
             {
@@ -236,20 +236,20 @@ public sealed partial class RaftCore
     private void MindBoards()
     {
         bool betterExists = false;
-        foreach (var peer in peers)
+        foreach (var peer in _peers)
         {
-            betterExists |= Configuration.IsVoter(peer.Node) && peer.HasToldHealth && peer.Health.BoardPenalty < health.BoardPenalty && now - peer.LastContact < ElectionTimeoutMicroseconds;
+            betterExists |= Configuration.IsVoter(peer.Node) && peer.HasToldHealth && peer.Health.BoardPenalty < _health.BoardPenalty && _now - peer.LastContact < ElectionTimeoutMicroseconds;
         }
 
         if (!betterExists)
         {
-            betterBoardSince = now;
+            _betterBoardSince = _now;
         }
-        else if ((health.BoardPenalty == StoreHealth.CannotApply || now - betterBoardSince >= options.PreferenceMicroseconds) && BestSuccessor(mustHaveToldHealth: true) is { IsNone: false } successor
-            && Find(successor)!.Health.BoardPenalty < health.BoardPenalty)
+        else if ((_health.BoardPenalty == StoreHealth.CannotApply || _now - _betterBoardSince >= _options.PreferenceMicroseconds) && BestSuccessor(mustHaveToldHealth: true) is { IsNone: false } successor
+            && Find(successor)!.Health.BoardPenalty < _health.BoardPenalty)
         {
             Coverage.Took(RareBranch.HandedToBetterBoard);
-            betterBoardSince = now;
+            _betterBoardSince = _now;
             BeginTransfer(successor);
         }
     }

@@ -5,8 +5,8 @@ namespace Rookery.Raft;
 /// </summary>
 public sealed partial class RaftCore
 {
-    private NodeId transferTo;
-    private long transferEnds;
+    private NodeId _transferTo;
+    private long _transferEnds;
 
     private ChangeAnswer OnChangeMember(MemberChange change, NodeId node)
     {
@@ -45,7 +45,7 @@ public sealed partial class RaftCore
             return change == MemberChange.Removed ? ChangeAnswer.NoSuchMember : ChangeAnswer.NothingToDo;
         }
 
-        if (!rules.MayChangeMembers(OwnTermIsCommitted, ChangeIsPending))
+        if (!_rules.MayChangeMembers(OwnTermIsCommitted, ChangeIsPending))
         {
             return ChangeAnswer.ChangePending;
         }
@@ -71,7 +71,7 @@ public sealed partial class RaftCore
             return ChangeAnswer.TooManyVoters;
         }
 
-        return Find(node) is not { IsCaughtUp: true } learner || now - learner.LastContact > ElectionTimeoutMicroseconds ? ChangeAnswer.NotCaughtUp
+        return Find(node) is not { IsCaughtUp: true } learner || _now - learner.LastContact > ElectionTimeoutMicroseconds ? ChangeAnswer.NotCaughtUp
             : HasMajorityAfter(MemberChange.Voter, node) ? ChangeAnswer.Accepted : ChangeAnswer.NoMajority;
     }
 
@@ -82,20 +82,20 @@ public sealed partial class RaftCore
         int following = 0;
         foreach (var voter in after.Voters)
         {
-            following += voter == Self || (Find(voter) is { State: ProgressState.Replicate } peer && now - peer.LastContact <= ElectionTimeoutMicroseconds) ? 1 : 0;
+            following += voter == Self || (Find(voter) is { State: ProgressState.Replicate } peer && _now - peer.LastContact <= ElectionTimeoutMicroseconds) ? 1 : 0;
         }
 
-        return following >= rules.MajorityOf(after);
+        return following >= _rules.MajorityOf(after);
     }
 
     /// <summary>Peers follow the configuration in force. Who lost its vote hears of it only when that is committed.</summary>
     private void RefreshPeers()
     {
-        foreach (var peer in peers)
+        foreach (var peer in _peers)
         {
             bool losesVote = peer.IsVoter && !Configuration.IsVoter(peer.Node);
             bool leaves = !peer.IsRemoved && !Configuration.IsMember(peer.Node);
-            peer.HoldBackFrom = losesVote || leaves ? rules.HoldBackFrom(log.ConfigurationIndex) : peer.HoldBackFrom;
+            peer.HoldBackFrom = losesVote || leaves ? _rules.HoldBackFrom(_log.ConfigurationIndex) : peer.HoldBackFrom;
             peer.IsVoter = Configuration.IsVoter(peer.Node);
             peer.IsRemoved = !Configuration.IsMember(peer.Node);
         }
@@ -114,12 +114,12 @@ public sealed partial class RaftCore
     /// <summary>A new leader that inherits a change which is not committed holds it back from whoever loses its vote by it, as the leader before did.</summary>
     private void HoldBackInherited()
     {
-        foreach (var peer in peers)
+        foreach (var peer in _peers)
         {
-            if (ChangeIsPending && log.PreviousConfiguration.IsVoter(peer.Node) && !Configuration.IsVoter(peer.Node))
+            if (ChangeIsPending && _log.PreviousConfiguration.IsVoter(peer.Node) && !Configuration.IsVoter(peer.Node))
             {
                 Coverage.Took(RareBranch.HeldBackInherited);
-                peer.HoldBackFrom = rules.HoldBackFrom(log.ConfigurationIndex);
+                peer.HoldBackFrom = _rules.HoldBackFrom(_log.ConfigurationIndex);
             }
         }
     }
@@ -128,14 +128,14 @@ public sealed partial class RaftCore
     {
         if (node != Self && Find(node) is null)
         {
-            peers.Add(new Progress(node, log.LastIndex + 1, now) { IsVoter = Configuration.IsVoter(node) });
+            _peers.Add(new Progress(node, _log.LastIndex + 1, _now) { IsVoter = Configuration.IsVoter(node) });
         }
     }
 
     private void ForgetRemoved()
     {
-        int forgotten = peers.RemoveAll(peer => peer.IsRemoved && CommitIndex >= peer.HoldBackFrom
-            && (peer.Match >= peer.HoldBackFrom || now - peer.LastContact > ElectionTimeoutMicroseconds));
+        int forgotten = _peers.RemoveAll(peer => peer.IsRemoved && CommitIndex >= peer.HoldBackFrom
+            && (peer.Match >= peer.HoldBackFrom || _now - peer.LastContact > ElectionTimeoutMicroseconds));
         if (forgotten > 0)
         {
             Coverage.Took(RareBranch.ForgotRemoved);
@@ -163,9 +163,9 @@ public sealed partial class RaftCore
     private NodeId BestSuccessor(bool mustHaveToldHealth = false)
     {
         Progress? best = null;
-        foreach (var peer in peers)
+        foreach (var peer in _peers)
         {
-            bool isFit = Configuration.IsVoter(peer.Node) && now - peer.LastContact < ElectionTimeoutMicroseconds && !IsStalled(peer.Health) && peer.State == ProgressState.Replicate
+            bool isFit = Configuration.IsVoter(peer.Node) && _now - peer.LastContact < ElectionTimeoutMicroseconds && !IsStalled(peer.Health) && peer.State == ProgressState.Replicate
                 && (peer.HasToldHealth || !mustHaveToldHealth);
             if (isFit && (best is null || (peer.Health.BoardPenalty, -peer.Match).CompareTo((best.Health.BoardPenalty, -best.Match)) < 0))
             {
@@ -178,9 +178,9 @@ public sealed partial class RaftCore
 
     private void BeginTransfer(NodeId target)
     {
-        if (transferTo.IsNone)
+        if (_transferTo.IsNone)
         {
-            (transferTo, transferEnds) = (target, now + ElectionTimeoutMicroseconds);
+            (_transferTo, _transferEnds) = (target, _now + ElectionTimeoutMicroseconds);
             FinishTransfer();
         }
     }
@@ -188,20 +188,20 @@ public sealed partial class RaftCore
     /// <summary>Proposals wait from the beginning of a transfer; when the target has everything durably, it campaigns without waiting for silence.</summary>
     private void FinishTransfer()
     {
-        if (Role == Role.Leader && Find(transferTo) is { } peer && peer.Match == log.LastIndex)
+        if (Role == Role.Leader && Find(_transferTo) is { } peer && peer.Match == _log.LastIndex)
         {
-            Send(Make(MessageKind.TimeoutNow, transferTo));
+            Send(Make(MessageKind.TimeoutNow, _transferTo));
         }
     }
 
     /// <summary>Whether a transfer was given up.</summary>
     private bool EndLateTransfer()
     {
-        bool isLate = !transferTo.IsNone && now >= transferEnds;
+        bool isLate = !_transferTo.IsNone && _now >= _transferEnds;
         if (isLate)
         {
             Coverage.Took(RareBranch.TransferGivenUp);
-            transferTo = NodeId.None;
+            _transferTo = NodeId.None;
         }
 
         return isLate;

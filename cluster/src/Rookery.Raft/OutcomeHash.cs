@@ -8,7 +8,7 @@ public readonly record struct OutcomeHash(long Index, long Hash);
 /// <summary>The chain at the newest 1,024 indexes (16 KiB): a peer that is further apart is compared later.</summary>
 internal sealed class OutcomeHistory
 {
-    private readonly OutcomeHash[] recent = new OutcomeHash[1024];
+    private readonly OutcomeHash[] _recent = new OutcomeHash[1024];
 
     /// <summary>The newest; all zeros before the first.</summary>
     public OutcomeHash Last { get; private set; }
@@ -16,20 +16,20 @@ internal sealed class OutcomeHistory
     public void Add(OutcomeHash outcome)
     {
         Last = outcome;
-        recent[outcome.Index & (recent.Length - 1)] = outcome;
+        _recent[outcome.Index & (_recent.Length - 1)] = outcome;
     }
 
     /// <summary>Forgets them: the state is another's now.</summary>
     public void Clear()
     {
         Last = default;
-        Array.Clear(recent);
+        Array.Clear(_recent);
     }
 
     /// <summary>The chain at <paramref name="index"/>; all zeros when it is not known.</summary>
     public OutcomeHash At(long index)
     {
-        var outcome = recent[index & (recent.Length - 1)];
+        var outcome = _recent[index & (_recent.Length - 1)];
         return outcome.Index == index ? outcome : default;
     }
 }

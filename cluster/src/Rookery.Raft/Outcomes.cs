@@ -7,39 +7,39 @@ namespace Rookery.Raft;
 /// </summary>
 public sealed partial class RaftCore
 {
-    private readonly OutcomeHistory outcomes = new();
-    private OutcomeHash agreedOutcome;
-    private OutcomeHash outcomeToCompare;
-    private long outcomeAskedIndex;
-    private long outcomeAskedAt;
-    private bool outcomesDiffer;
+    private readonly OutcomeHistory _outcomes = new();
+    private OutcomeHash _agreedOutcome;
+    private OutcomeHash _outcomeToCompare;
+    private long _outcomeAskedIndex;
+    private long _outcomeAskedAt;
+    private bool _outcomesDiffer;
 
     private void OnApplied(OutcomeHash outcome)
     {
         ConsensusException.Unless(outcome.Index <= ApplyThrough, "only what is committed and durable is applied");
-        outcomes.Add(outcome);
-        if (outcome.Index == outcomeToCompare.Index)
+        _outcomes.Add(outcome);
+        if (outcome.Index == _outcomeToCompare.Index)
         {
             Coverage.Took(RareBranch.OutcomeComparedLater);
-            CompareOutcome(outcomeToCompare);
+            CompareOutcome(_outcomeToCompare);
         }
     }
 
     /// <summary>As a leader: the index at which members shall be compared; a new one when the last is settled, or was not for an election timeout.</summary>
     private long OutcomeToAskFor()
     {
-        bool isOpen = outcomeAskedIndex > agreedOutcome.Index && now - outcomeAskedAt <= ElectionTimeoutMicroseconds;
-        if (!isOpen && outcomes.Last.Index > agreedOutcome.Index)
+        bool isOpen = _outcomeAskedIndex > _agreedOutcome.Index && _now - _outcomeAskedAt <= ElectionTimeoutMicroseconds;
+        if (!isOpen && _outcomes.Last.Index > _agreedOutcome.Index)
         {
-            (outcomeAskedIndex, outcomeAskedAt) = (outcomes.Last.Index, now);
+            (_outcomeAskedIndex, _outcomeAskedAt) = (_outcomes.Last.Index, _now);
         }
 
-        return outcomeAskedIndex;
+        return _outcomeAskedIndex;
     }
 
     private void TakeOutcome(Progress peer, OutcomeHash outcome)
     {
-        if (outcome.Index == 0 || outcome.Index != outcomeAskedIndex || outcomeAskedIndex <= agreedOutcome.Index)
+        if (outcome.Index == 0 || outcome.Index != _outcomeAskedIndex || _outcomeAskedIndex <= _agreedOutcome.Index)
         {
             return;
         }
@@ -49,22 +49,22 @@ public sealed partial class RaftCore
         int count = OutcomesOfVoters(hashes);
         hashes = hashes[..count];
         hashes.Sort();
-        bool differedBefore = outcomesDiffer;
-        outcomesDiffer = count > 0 && hashes[0] != hashes[^1];
+        bool differedBefore = _outcomesDiffer;
+        _outcomesDiffer = count > 0 && hashes[0] != hashes[^1];
         for (int last = Configuration.Majority - 1; last < count; last++)
         {
             if (hashes[last] == hashes[last - Configuration.Majority + 1])
             {
-                Agree(new OutcomeHash(outcomeAskedIndex, hashes[last]));
+                Agree(new OutcomeHash(_outcomeAskedIndex, hashes[last]));
                 return;
             }
         }
 
         // Once, not with each answer to a heartbeat.
-        if (outcomesDiffer && !differedBefore)
+        if (_outcomesDiffer && !differedBefore)
         {
             Coverage.Took(RareBranch.OutcomesDiffer);
-            output.Tell(CoreEvent.OutcomesDiffer, peer.Node);
+            _output.Tell(CoreEvent.OutcomesDiffer, peer.Node);
         }
     }
 
@@ -73,8 +73,8 @@ public sealed partial class RaftCore
         int count = 0;
         foreach (var voter in Configuration.Voters)
         {
-            var outcome = voter == Self ? outcomes.At(outcomeAskedIndex) : Find(voter)?.Outcome ?? default;
-            if (outcome.Index == outcomeAskedIndex)
+            var outcome = voter == Self ? _outcomes.At(_outcomeAskedIndex) : Find(voter)?.Outcome ?? default;
+            if (outcome.Index == _outcomeAskedIndex)
             {
                 hashes[count++] = outcome.Hash;
             }
@@ -85,27 +85,27 @@ public sealed partial class RaftCore
 
     private void Agree(OutcomeHash outcome)
     {
-        (agreedOutcome, outcomesDiffer) = (outcome, false);
+        (_agreedOutcome, _outcomesDiffer) = (outcome, false);
         CompareOutcome(outcome);
     }
 
     /// <summary>What a majority has, compared as soon as the own state has come there.</summary>
     private void HearAgreedOutcome(OutcomeHash agreed)
     {
-        if (outcomeToCompare.Index <= outcomes.Last.Index)
+        if (_outcomeToCompare.Index <= _outcomes.Last.Index)
         {
-            outcomeToCompare = agreed;
+            _outcomeToCompare = agreed;
             CompareOutcome(agreed);
         }
     }
 
     private void CompareOutcome(OutcomeHash agreed)
     {
-        var own = outcomes.At(agreed.Index);
-        if (own.Index > 0 && !rules.IsSameOutcome(own, agreed))
+        var own = _outcomes.At(agreed.Index);
+        if (own.Index > 0 && !_rules.IsSameOutcome(own, agreed))
         {
             Coverage.Took(RareBranch.Diverged);
-            output.Tell(CoreEvent.Diverged, Self);
+            _output.Tell(CoreEvent.Diverged, Self);
             Follow(Term, NodeId.None);
             HasFailed = true;
         }
@@ -113,6 +113,6 @@ public sealed partial class RaftCore
 
     private void ForgetOutcomes()
     {
-        (agreedOutcome, outcomeAskedIndex, outcomesDiffer) = (default, 0, false);
+        (_agreedOutcome, _outcomeAskedIndex, _outcomesDiffer) = (default, 0, false);
     }
 }

@@ -87,23 +87,23 @@ public enum CoreEvent
 /// <summary>What a step asks of the host. One object is used again and again: it holds what the last step said, and nothing else.</summary>
 public sealed class Output
 {
-    private readonly List<Message> messages = [];
-    private readonly List<ReadReady> reads = [];
-    private readonly List<long> refusedReads = [];
-    private readonly List<Entry> made = [];
-    private readonly List<(CoreEvent What, NodeId Node)> events = [];
+    private readonly List<Message> _messages = [];
+    private readonly List<ReadReady> _reads = [];
+    private readonly List<long> _refusedReads = [];
+    private readonly List<Entry> _made = [];
+    private readonly List<(CoreEvent What, NodeId Node)> _events = [];
 
     /// <summary>Messages to send now, in this order. For <see cref="MessageKind.Append"/> the host adds the entries; if its journal has others at their place by then, it drops the message.</summary>
-    public IReadOnlyList<Message> Messages => messages;
+    public IReadOnlyList<Message> Messages => _messages;
 
     /// <summary>Reads that may be served.</summary>
-    public IReadOnlyList<ReadReady> Reads => reads;
+    public IReadOnlyList<ReadReady> Reads => _reads;
 
     /// <summary>Reads that are not taken, because <see cref="RaftCore.MostWaitingReads"/> wait already.</summary>
-    public IReadOnlyList<long> RefusedReads => refusedReads;
+    public IReadOnlyList<long> RefusedReads => _refusedReads;
 
     /// <summary>What an owner should hear of.</summary>
-    public IReadOnlyList<(CoreEvent What, NodeId Node)> Events => events;
+    public IReadOnlyList<(CoreEvent What, NodeId Node)> Events => _events;
 
     /// <summary>The journal write to begin; null for none.</summary>
     public JournalWrite? Write { get; internal set; }
@@ -118,7 +118,7 @@ public sealed class Output
     public ClockAnswer ClockAnswer { get; internal set; }
 
     /// <summary>Entries that the core made itself, a new leader's no-op or a configuration, whose payloads the host makes.</summary>
-    public IReadOnlyList<Entry> Made => made;
+    public IReadOnlyList<Entry> Made => _made;
 
     /// <summary>A manifest to fetch from a leader; null for none.</summary>
     public (NodeId From, LogPosition Position)? Fetch { get; internal set; }
@@ -129,23 +129,23 @@ public sealed class Output
     /// <summary>Whether role, term or leader changed in the step.</summary>
     public bool RoleChanged { get; internal set; }
 
-    internal void Send(in Message message) => messages.Add(message);
+    internal void Send(in Message message) => _messages.Add(message);
 
-    internal void Make(in Entry entry) => made.Add(entry);
+    internal void Make(in Entry entry) => _made.Add(entry);
 
-    internal void Serve(long number, long index) => reads.Add(new ReadReady(number, index));
+    internal void Serve(long number, long index) => _reads.Add(new ReadReady(number, index));
 
-    internal void RefuseRead(long number) => refusedReads.Add(number);
+    internal void RefuseRead(long number) => _refusedReads.Add(number);
 
-    internal void Tell(CoreEvent what, NodeId node) => events.Add((what, node));
+    internal void Tell(CoreEvent what, NodeId node) => _events.Add((what, node));
 
     internal void Clear()
     {
-        messages.Clear();
-        reads.Clear();
-        refusedReads.Clear();
-        made.Clear();
-        events.Clear();
+        _messages.Clear();
+        _reads.Clear();
+        _refusedReads.Clear();
+        _made.Clear();
+        _events.Clear();
         Write = null;
         Proposed = null;
         ChangeAnswer = ChangeAnswer.None;

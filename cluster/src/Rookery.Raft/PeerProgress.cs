@@ -17,7 +17,7 @@ public sealed partial class RaftCore
     /// <summary>The other members, as this node sees them while it leads; none while it does not.</summary>
     public IReadOnlyList<PeerProgress> ReadPeers() => Role != Role.Leader
         ? []
-        : [.. peers.Select(Read)];
+        : [.. _peers.Select(Read)];
 
     private PeerProgress Read(Progress peer)
     {
@@ -25,7 +25,7 @@ public sealed partial class RaftCore
         return new PeerProgress(
             peer.Node,
             peer.Match > 0 || peer.State == ProgressState.Manifest ? peer.Match : null,
-            hasAnswered && now - peer.LastContact <= ElectionTimeoutMicroseconds,
+            hasAnswered && _now - peer.LastContact <= ElectionTimeoutMicroseconds,
             hasAnswered ? peer.LastContact : null,
             peer.IsCaughtUp,
             peer.Health.SyncMicroseconds,
@@ -33,5 +33,5 @@ public sealed partial class RaftCore
             ClockOf(peer));
     }
 
-    private ClockReading ClockOf(Progress peer) => peer.Clock is var (difference, isSure) ? new ClockReading(ClusterClock.TicksAt(difference, now), isSure) : default;
+    private ClockReading ClockOf(Progress peer) => peer.Clock is var (difference, isSure) ? new ClockReading(ClusterClock.TicksAt(difference, _now), isSure) : default;
 }

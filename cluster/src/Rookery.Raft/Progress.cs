@@ -25,11 +25,11 @@ internal sealed class Progress(NodeId node, long next, long now)
     /// <summary>Learners that caught up with all there was at the beginning of so many rounds in a row may become voters (thesis 4.2.1).</summary>
     public const int RoundsToCatchUp = 3;
 
-    private readonly Queue<(long Last, long Bytes)> onTheWay = new();
-    private long bytesOnTheWay;
-    private long roundTarget = -1;
-    private long roundBegan;
-    private int quickRounds;
+    private readonly Queue<(long Last, long Bytes)> _onTheWay = new();
+    private long _bytesOnTheWay;
+    private long _roundTarget = -1;
+    private long _roundBegan;
+    private int _quickRounds;
 
     public NodeId Node { get; } = node;
 
@@ -87,28 +87,28 @@ internal sealed class Progress(NodeId node, long next, long now)
 
     public RoundTrips RoundTrips { get; } = new();
 
-    public bool IsCaughtUp => quickRounds >= RoundsToCatchUp;
+    public bool IsCaughtUp => _quickRounds >= RoundsToCatchUp;
 
     /// <summary>Whether another message may go out.</summary>
     public bool HasRoom => State switch
     {
-        ProgressState.Replicate => onTheWay.Count < MostMessages && bytesOnTheWay < MostBytes,
-        ProgressState.Probe => onTheWay.Count == 0,
+        ProgressState.Replicate => _onTheWay.Count < MostMessages && _bytesOnTheWay < MostBytes,
+        ProgressState.Probe => _onTheWay.Count == 0,
         _ => false,
     };
 
-    public bool IsWaiting => onTheWay.Count > 0 || State == ProgressState.Manifest;
+    public bool IsWaiting => _onTheWay.Count > 0 || State == ProgressState.Manifest;
 
     /// <summary>A message with entries through <paramref name="last"/> goes out.</summary>
     public void Sent(long last, long bytes, long now)
     {
-        if (onTheWay.Count == 0)
+        if (_onTheWay.Count == 0)
         {
             WaitingSince = now;
         }
 
-        onTheWay.Enqueue((last, bytes));
-        bytesOnTheWay += bytes;
+        _onTheWay.Enqueue((last, bytes));
+        _bytesOnTheWay += bytes;
         if (State == ProgressState.Replicate)
         {
             Next = last + 1;
@@ -124,9 +124,9 @@ internal sealed class Progress(NodeId node, long next, long now)
         Match = Math.Max(Match, match);
         if (State == ProgressState.Replicate)
         {
-            while (onTheWay.TryPeek(out var first) && first.Last <= Match)
+            while (_onTheWay.TryPeek(out var first) && first.Last <= Match)
             {
-                bytesOnTheWay -= onTheWay.Dequeue().Bytes;
+                _bytesOnTheWay -= _onTheWay.Dequeue().Bytes;
                 WaitingSince = now;
             }
         }
@@ -159,28 +159,28 @@ internal sealed class Progress(NodeId node, long next, long now)
     /// <summary>Counts the rounds in which it caught up with all that the log had at their beginning.</summary>
     public void CountRound(long lastIndex, long now, long electionTimeout)
     {
-        if (roundTarget >= 0 && Match < roundTarget)
+        if (_roundTarget >= 0 && Match < _roundTarget)
         {
-            if (now - roundBegan > electionTimeout)
+            if (now - _roundBegan > electionTimeout)
             {
-                quickRounds = 0;
+                _quickRounds = 0;
             }
 
             return;
         }
 
-        if (roundTarget >= 0)
+        if (_roundTarget >= 0)
         {
-            quickRounds = now - roundBegan <= electionTimeout ? quickRounds + 1 : 0;
+            _quickRounds = now - _roundBegan <= electionTimeout ? _quickRounds + 1 : 0;
         }
 
-        (roundTarget, roundBegan) = (lastIndex, now);
+        (_roundTarget, _roundBegan) = (lastIndex, now);
     }
 
     private void Become(ProgressState state, long next, long now)
     {
-        onTheWay.Clear();
-        bytesOnTheWay = 0;
+        _onTheWay.Clear();
+        _bytesOnTheWay = 0;
         (State, Next, WaitingSince) = (state, next, now);
     }
 }

@@ -23,18 +23,18 @@ public enum Role
 /// <remarks>Not safe for several threads at once.</remarks>
 public sealed partial class RaftCore
 {
-    private readonly CoreOptions options;
-    private readonly SafetyRules rules;
-    private readonly Random random;
-    private readonly EntryLog log;
-    private readonly Durability durability;
-    private readonly long incarnation;
-    private Output output = new();
-    private LogPosition votedBy;
-    private StoreHealth health;
-    private long now;
-    private long appliedThrough;
-    private bool hasTime;
+    private readonly CoreOptions _options;
+    private readonly SafetyRules _rules;
+    private readonly Random _random;
+    private readonly EntryLog _log;
+    private readonly Durability _durability;
+    private readonly long _incarnation;
+    private Output _output = new();
+    private LogPosition _votedBy;
+    private StoreHealth _health;
+    private long _now;
+    private long _appliedThrough;
+    private bool _hasTime;
 
     /// <summary>A core that goes on where its store left off, as a follower.</summary>
     public RaftCore(StartingPoint start, CoreOptions options)
@@ -47,20 +47,20 @@ public sealed partial class RaftCore
         ConsensusException.Unless(!start.Self.IsNone, "a node has an id");
         ConsensusException.Unless(start.CommitIndex >= start.Log.Base.Index && start.CommitIndex <= start.Log.LastIndex, "what the manifest holds is in the log, or before it");
         ConsensusException.Unless(start.Vote.Term >= start.Log.Last.Term, "the vote record is as new as the log");
-        this.options = options;
-        this.rules = rules;
-        random = new Random(start.Seed);
-        (Self, incarnation, log) = (start.Self, start.Incarnation, start.Log);
+        _options = options;
+        _rules = rules;
+        _random = new Random(start.Seed);
+        (Self, _incarnation, _log) = (start.Self, start.Incarnation, start.Log);
         (Term, VotedFor, CommitIndex) = (start.Vote.Term, start.Vote.VotedFor, start.CommitIndex);
-        durability = new Durability(log.LastIndex, rules);
-        clusterClock = new ClusterClock(rules);
-        votedBy = start.VotedBy > log.Last ? start.VotedBy : default;
+        _durability = new Durability(_log.LastIndex, rules);
+        _clusterClock = new ClusterClock(rules);
+        _votedBy = start.VotedBy > _log.Last ? start.VotedBy : default;
         ElectionTimeoutMicroseconds = options.FirstElectionTimeoutMicroseconds;
-        wasUnclean = start.WasUnclean;
+        _wasUnclean = start.WasUnclean;
 
         // An answer to a question of an earlier start must not answer one of this: a read would see the past.
-        readRequest = start.Incarnation << 32;
-        appliedThrough = CommitIndex;
+        _readRequest = start.Incarnation << 32;
+        _appliedThrough = CommitIndex;
     }
 
     /// <summary>This node.</summary>
@@ -79,49 +79,49 @@ public sealed partial class RaftCore
     public NodeId Leader { get; private set; }
 
     /// <summary>How often this node's store was started.</summary>
-    public long Incarnation => incarnation;
+    public long Incarnation => _incarnation;
 
     /// <summary>Whether it is handing leadership over: proposals are refused until that is done or given up.</summary>
-    public bool IsTransferring => !transferTo.IsNone;
+    public bool IsTransferring => !_transferTo.IsNone;
 
     /// <summary>Entries through here are committed, as far as this node knows.</summary>
     public long CommitIndex { get; private set; }
 
     /// <summary>Entries through here may be applied: committed, and durable here.</summary>
-    public long ApplyThrough => Math.Min(CommitIndex, durability.DurableIndex);
+    public long ApplyThrough => Math.Min(CommitIndex, _durability.DurableIndex);
 
     /// <summary>The end of the log, durable or not.</summary>
-    public LogPosition Last => log.Last;
+    public LogPosition Last => _log.Last;
 
     /// <summary>Entries through here are durable here.</summary>
-    public long DurableIndex => durability.DurableIndex;
+    public long DurableIndex => _durability.DurableIndex;
 
     /// <summary>Who belongs to the cluster.</summary>
-    public Configuration Configuration => rules.InForce(log);
+    public Configuration Configuration => _rules.InForce(_log);
 
     /// <summary>
     /// Whether the newest configuration took this node out, as far as the log reaches back. A configuration without it tells nothing alone: it is in none before the log has brought the entry that let it in, nor in
     /// those that a damaged log ends with.
     /// </summary>
-    public bool WasRemoved => !IsDamaged && !log.Configuration.IsMember(Self) && log.PreviousConfiguration.IsMember(Self);
+    public bool WasRemoved => !IsDamaged && !_log.Configuration.IsMember(Self) && _log.PreviousConfiguration.IsMember(Self);
 
     /// <summary>The index of the entry that <see cref="Configuration"/> came with.</summary>
-    public long ConfigurationIndex => log.ConfigurationIndex;
+    public long ConfigurationIndex => _log.ConfigurationIndex;
 
     /// <summary>Whether the last change of members is not committed yet.</summary>
-    public bool ChangeIsPending => log.ConfigurationIndex > CommitIndex;
+    public bool ChangeIsPending => _log.ConfigurationIndex > CommitIndex;
 
     /// <summary>The election timeout in force, one for the whole cluster.</summary>
     public long ElectionTimeoutMicroseconds { get; private set; }
 
     /// <summary>Whether this store lost entries that it may have acknowledged, and the leader has not replaced them yet: it neither campaigns nor votes for older logs.</summary>
-    public bool IsDamaged => votedBy != default;
+    public bool IsDamaged => _votedBy != default;
 
     /// <summary>Whether the journal failed, or the state differs from that of a majority: the node must stop.</summary>
     public bool HasFailed { get; private set; }
 
     /// <summary>The term of the entry at <paramref name="index"/>; 0 when the log does not have it singly.</summary>
-    public long TermAt(long index) => log.TermAt(index);
+    public long TermAt(long index) => _log.TermAt(index);
 
     /// <summary>Takes one event in.</summary>
     /// <param name="input">What happened.</param>
@@ -129,8 +129,8 @@ public sealed partial class RaftCore
     /// <exception cref="ConsensusException">A rule was found broken, here or at a peer. The node must stop.</exception>
     public void Step(in Input input, Output into)
     {
-        output = into;
-        output.Clear();
+        _output = into;
+        _output.Clear();
         if (HasFailed)
         {
             return;
@@ -140,8 +140,8 @@ public sealed partial class RaftCore
         PassTime(input.NowMicroseconds);
         Take(input);
         CheckRules(before.Term);
-        output.Write = HasFailed ? null : durability.Next(new VoteRecord(Term, VotedFor), log.LastIndex, rules.MayBeNoted(CommitIndex, log.LastIndex));
-        output.RoleChanged = before != (Role, Term, Leader);
+        _output.Write = HasFailed ? null : _durability.Next(new VoteRecord(Term, VotedFor), _log.LastIndex, _rules.MayBeNoted(CommitIndex, _log.LastIndex));
+        _output.RoleChanged = before != (Role, Term, Leader);
     }
 
     private void Take(in Input input)
@@ -166,20 +166,20 @@ public sealed partial class RaftCore
                 break;
             case InputKind.Released:
                 ConsensusException.Unless(input.Number <= ApplyThrough, "only what is applied is given back");
-                log.ReleaseThrough(input.Number);
+                _log.ReleaseThrough(input.Number);
                 break;
             case InputKind.Unreadable:
                 OnUnreadable(input.Node, input.Number);
                 break;
             case InputKind.ManifestDurable:
-                manifest = input.Position;
+                _manifest = input.Position;
                 break;
             case InputKind.ManifestInstalled:
                 OnManifestInstalled(input.Position, input.CommittedBy, input.Configuration!, input.Number);
                 break;
             case InputKind.ManifestFailed:
                 Coverage.Took(RareBranch.FetchedForNothing);
-                fetching = default;
+                _fetching = default;
                 break;
             case InputKind.Propose:
                 OnPropose(input.Entry);
@@ -188,7 +188,7 @@ public sealed partial class RaftCore
                 OnRead(input.Number);
                 break;
             case InputKind.ChangeMember:
-                output.ChangeAnswer = OnChangeMember(input.Change, input.Node);
+                _output.ChangeAnswer = OnChangeMember(input.Change, input.Node);
                 break;
             case InputKind.Transfer:
                 OnTransfer(input.Node);
@@ -206,7 +206,7 @@ public sealed partial class RaftCore
                 OnLogTime(input.Number);
                 break;
             case InputKind.ConfirmClock:
-                output.ClockAnswer = OnConfirmClock();
+                _output.ClockAnswer = OnConfirmClock();
                 break;
             default:
                 throw new ConsensusException("an input has a kind");
@@ -299,12 +299,12 @@ public sealed partial class RaftCore
     /// <summary>A jump past the election timeout (a pause, a suspended machine) is lost contact: a leader must not go on as if nothing had been.</summary>
     private void PassTime(long time)
     {
-        ConsensusException.Unless(!hasTime || time >= now, "the clock never runs back");
-        bool jumped = hasTime && time - now > ElectionTimeoutMicroseconds;
-        now = time;
-        if (!hasTime)
+        ConsensusException.Unless(!_hasTime || time >= _now, "the clock never runs back");
+        bool jumped = _hasTime && time - _now > ElectionTimeoutMicroseconds;
+        _now = time;
+        if (!_hasTime)
         {
-            hasTime = true;
+            _hasTime = true;
             Begin();
         }
         else if (jumped && Role == Role.Leader && Configuration.Majority > 1)
@@ -316,13 +316,13 @@ public sealed partial class RaftCore
 
     private void OnJournalDurable(long write)
     {
-        durability.Completed(write);
+        _durability.Completed(write);
         CountGoodSync();
-        if (durability.VoteIsDurable)
+        if (_durability.VoteIsDurable)
         {
             SendHeld();
             CountOwnVote();
-            CommitAsFollower(toldCommit);
+            CommitAsFollower(_toldCommit);
         }
 
         HealDamage();
@@ -331,7 +331,7 @@ public sealed partial class RaftCore
         FinishTransfer();
     }
 
-    private Message Make(MessageKind kind, NodeId to) => new() { Kind = kind, From = Self, To = to, Term = Term, Incarnation = incarnation };
+    private Message Make(MessageKind kind, NodeId to) => new() { Kind = kind, From = Self, To = to, Term = Term, Incarnation = _incarnation };
 
     private Message Reply(in Message to, MessageKind kind) => Make(kind, to.From) with { Sequence = to.Sequence, SentAtMicroseconds = to.SentAtMicroseconds };
 
@@ -342,19 +342,19 @@ public sealed partial class RaftCore
         if (term > Term)
         {
             (Term, VotedFor) = (term, NodeId.None);
-            durability.VoteChanged();
+            _durability.VoteChanged();
         }
 
         LeaveOffice();
         (Role, Leader) = (Role.Follower, leader);
-        if (term != verifiedTerm)
+        if (term != _verifiedTerm)
         {
             // A term has one leader: who finds it again after a while of silence has what it verified. It would not be told again of what was committed meanwhile, when nothing is written.
-            (verifiedTerm, verified, toldCommit) = (term, 0, 0);
+            (_verifiedTerm, _verified, _toldCommit) = (term, 0, 0);
         }
 
-        (acknowledged, isAskedToAcknowledge) = (0, false);
-        votes.Clear();
+        (_acknowledged, _isAskedToAcknowledge) = (0, false);
+        _votes.Clear();
         DrawElectionDeadline();
         WithdrawQuestion();
         AskForReads();
@@ -363,12 +363,12 @@ public sealed partial class RaftCore
     /// <summary>What this store had acknowledged and lost is made good when the log is as new again as it was.</summary>
     private void HealDamage()
     {
-        var durable = new LogPosition(log.TermAt(durability.DurableIndex), durability.DurableIndex);
-        if (IsDamaged && durable >= votedBy)
+        var durable = new LogPosition(_log.TermAt(_durability.DurableIndex), _durability.DurableIndex);
+        if (IsDamaged && durable >= _votedBy)
         {
             Coverage.Took(RareBranch.DamageHealed);
-            votedBy = default;
-            output.Tell(CoreEvent.DamageHealed, Self);
+            _votedBy = default;
+            _output.Tell(CoreEvent.DamageHealed, Self);
         }
     }
 
@@ -376,17 +376,17 @@ public sealed partial class RaftCore
     private void CheckRules(long termBefore)
     {
         ConsensusException.Unless(Term >= termBefore, "terms never fall");
-        ConsensusException.Unless(Term >= log.Last.Term, "no entry is of a later term than the node");
-        ConsensusException.Unless(CommitIndex <= log.LastIndex, "what is committed is in the log");
-        ConsensusException.Unless(durability.DurableIndex <= durability.WrittenIndex && durability.WrittenIndex <= log.LastIndex, "what is durable was written, and what was written is in the log");
-        ConsensusException.Unless(ApplyThrough >= appliedThrough, "what was applied stays committed and durable");
-        appliedThrough = ApplyThrough;
+        ConsensusException.Unless(Term >= _log.Last.Term, "no entry is of a later term than the node");
+        ConsensusException.Unless(CommitIndex <= _log.LastIndex, "what is committed is in the log");
+        ConsensusException.Unless(_durability.DurableIndex <= _durability.WrittenIndex && _durability.WrittenIndex <= _log.LastIndex, "what is durable was written, and what was written is in the log");
+        ConsensusException.Unless(ApplyThrough >= _appliedThrough, "what was applied stays committed and durable");
+        _appliedThrough = ApplyThrough;
         if (Role == Role.Leader)
         {
-            ConsensusException.Unless(Leader == Self && durability.VoteIsDurable, "a leader's own vote is durable");
-            foreach (var peer in peers)
+            ConsensusException.Unless(Leader == Self && _durability.VoteIsDurable, "a leader's own vote is durable");
+            foreach (var peer in _peers)
             {
-                ConsensusException.Unless(peer.Match < peer.Next && peer.Match <= log.LastIndex, "a peer has what was sent to it");
+                ConsensusException.Unless(peer.Match < peer.Next && peer.Match <= _log.LastIndex, "a peer has what was sent to it");
             }
         }
     }

@@ -6,28 +6,28 @@ namespace Rookery.Raft;
 /// </summary>
 public sealed partial class RaftCore
 {
-    private readonly List<(NodeId From, long Number)> waitingReads = [];
-    private readonly List<(NodeId From, long Number)> readsOfRound = [];
-    private readonly List<long> readsOfRequest = [];
-    private long readRound;
-    private long readRoundIndex;
-    private long readRequest;
-    private long readRequestedAt;
+    private readonly List<(NodeId From, long Number)> _waitingReads = [];
+    private readonly List<(NodeId From, long Number)> _readsOfRound = [];
+    private readonly List<long> _readsOfRequest = [];
+    private long _readRound;
+    private long _readRoundIndex;
+    private long _readRequest;
+    private long _readRequestedAt;
 
     /// <summary>So many reads wait at most, for a leader or for its word: hosts give up on reads, and ask again, for as long as there is none.</summary>
     public const int MostWaitingReads = 1024;
 
-    private bool MayWaitForRead => waitingReads.Count + readsOfRound.Count + readsOfRequest.Count < MostWaitingReads;
+    private bool MayWaitForRead => _waitingReads.Count + _readsOfRound.Count + _readsOfRequest.Count < MostWaitingReads;
 
     private void OnRead(long number)
     {
         if (!MayWaitForRead)
         {
-            output.RefuseRead(number);
+            _output.RefuseRead(number);
             return;
         }
 
-        waitingReads.Add((Self, number));
+        _waitingReads.Add((Self, number));
         BeginReadRound();
         AskForReads();
     }
@@ -37,23 +37,23 @@ public sealed partial class RaftCore
         // Who is not heard asks again.
         if (Role == Role.Leader && MayWaitForRead)
         {
-            waitingReads.Add((message.From, message.Sequence));
+            _waitingReads.Add((message.From, message.Sequence));
             BeginReadRound();
         }
     }
 
     private void BeginReadRound()
     {
-        if (Role != Role.Leader || readsOfRound.Count > 0 || waitingReads.Count == 0 || !rules.MayBeginReads(OwnTermIsCommitted))
+        if (Role != Role.Leader || _readsOfRound.Count > 0 || _waitingReads.Count == 0 || !_rules.MayBeginReads(OwnTermIsCommitted))
         {
             return;
         }
 
-        readsOfRound.AddRange(waitingReads);
-        waitingReads.Clear();
-        readRoundIndex = CommitIndex;
-        readRound++;
-        if (peers.Count > 0)
+        _readsOfRound.AddRange(_waitingReads);
+        _waitingReads.Clear();
+        _readRoundIndex = CommitIndex;
+        _readRound++;
+        if (_peers.Count > 0)
         {
             SendHeartbeats();
         }
@@ -63,24 +63,24 @@ public sealed partial class RaftCore
 
     private void FinishReadRound()
     {
-        if (readsOfRound.Count == 0 || !rules.MayServeReads(RoundIsConfirmed()))
+        if (_readsOfRound.Count == 0 || !_rules.MayServeReads(RoundIsConfirmed()))
         {
             return;
         }
 
-        foreach (var (from, number) in readsOfRound)
+        foreach (var (from, number) in _readsOfRound)
         {
             if (from == Self)
             {
-                output.Serve(number, readRoundIndex);
+                _output.Serve(number, _readRoundIndex);
             }
             else
             {
-                Send(Make(MessageKind.ReadReply, from) with { Sequence = number, LastIndex = readRoundIndex, Commit = readRoundIndex });
+                Send(Make(MessageKind.ReadReply, from) with { Sequence = number, LastIndex = _readRoundIndex, Commit = _readRoundIndex });
             }
         }
 
-        readsOfRound.Clear();
+        _readsOfRound.Clear();
         BeginReadRound();
     }
 
@@ -89,19 +89,19 @@ public sealed partial class RaftCore
         int confirmed = 0;
         foreach (var voter in Configuration.Voters)
         {
-            confirmed += voter == Self || Find(voter)?.Sequence >= readRound ? 1 : 0;
+            confirmed += voter == Self || Find(voter)?.Sequence >= _readRound ? 1 : 0;
         }
 
-        return confirmed >= rules.MajorityOf(Configuration);
+        return confirmed >= _rules.MajorityOf(Configuration);
     }
 
     /// <summary>Own reads of a leader that lost its office are asked of the next one; others' were theirs to ask again.</summary>
     private void TakeReadsBack()
     {
-        waitingReads.AddRange(readsOfRound);
-        readsOfRound.Clear();
-        waitingReads.RemoveAll(read => read.From != Self);
-        if (waitingReads.Count > 0)
+        _waitingReads.AddRange(_readsOfRound);
+        _readsOfRound.Clear();
+        _waitingReads.RemoveAll(read => read.From != Self);
+        if (_waitingReads.Count > 0)
         {
             Coverage.Took(RareBranch.ReadsTakenBack);
         }
@@ -110,26 +110,26 @@ public sealed partial class RaftCore
     /// <summary>A follower asks the leader for all reads that wait, one question at a time.</summary>
     private void AskForReads()
     {
-        if (Role != Role.Follower || Leader.IsNone || readsOfRequest.Count > 0 || waitingReads.Count == 0)
+        if (Role != Role.Follower || Leader.IsNone || _readsOfRequest.Count > 0 || _waitingReads.Count == 0)
         {
             return;
         }
 
-        foreach (var (_, number) in waitingReads)
+        foreach (var (_, number) in _waitingReads)
         {
-            readsOfRequest.Add(number);
+            _readsOfRequest.Add(number);
         }
 
-        waitingReads.Clear();
-        readRequest++;
-        readRequestedAt = now;
-        Send(Make(MessageKind.Read, Leader) with { Sequence = readRequest });
+        _waitingReads.Clear();
+        _readRequest++;
+        _readRequestedAt = _now;
+        Send(Make(MessageKind.Read, Leader) with { Sequence = _readRequest });
     }
 
     /// <summary>A question whose answer stays out is asked again under another number: the old answer may not serve reads that came after it.</summary>
     private void AskAgainForReads()
     {
-        if (readsOfRequest.Count > 0 && now - readRequestedAt > ElectionTimeoutMicroseconds / 3)
+        if (_readsOfRequest.Count > 0 && _now - _readRequestedAt > ElectionTimeoutMicroseconds / 3)
         {
             Coverage.Took(RareBranch.AskedAgain);
             WithdrawQuestion();
@@ -139,29 +139,29 @@ public sealed partial class RaftCore
 
     private void WithdrawQuestion()
     {
-        foreach (long number in readsOfRequest)
+        foreach (long number in _readsOfRequest)
         {
-            waitingReads.Add((Self, number));
+            _waitingReads.Add((Self, number));
         }
 
-        readsOfRequest.Clear();
+        _readsOfRequest.Clear();
     }
 
     private void OnReadReply(in Message message)
     {
-        if (Role != Role.Follower || message.From != Leader || message.Sequence != readRequest)
+        if (Role != Role.Follower || message.From != Leader || message.Sequence != _readRequest)
         {
             Coverage.Took(RareBranch.LateReadReply);
             return;
         }
 
         CommitAsFollower(message.Commit);
-        foreach (long number in readsOfRequest)
+        foreach (long number in _readsOfRequest)
         {
-            output.Serve(number, message.LastIndex);
+            _output.Serve(number, message.LastIndex);
         }
 
-        readsOfRequest.Clear();
+        _readsOfRequest.Clear();
         AskForReads();
     }
 }

@@ -3,16 +3,16 @@ namespace Rookery.Raft;
 /// <summary>A leader's replication: its log goes out beside its own sync (thesis 10.2.1), ahead of the answers, bounded for each peer.</summary>
 public sealed partial class RaftCore
 {
-    private LogPosition manifest;
+    private LogPosition _manifest;
 
     private void OnPropose(in Entry entry)
     {
-        if (!rules.MayPropose(Role == Role.Leader, !transferTo.IsNone) || outcomesDiffer)
+        if (!_rules.MayPropose(Role == Role.Leader, !_transferTo.IsNone) || _outcomesDiffer)
         {
             return;
         }
 
-        output.Proposed = AppendToLog(entry);
+        _output.Proposed = AppendToLog(entry);
         ReplicateToAll();
     }
 
@@ -20,7 +20,7 @@ public sealed partial class RaftCore
     private void AppendOwn(EntryType type, Configuration? configuration)
     {
         var position = AppendToLog(new Entry(0, 0, type, 0, configuration));
-        output.Make(new Entry(position.Index, position.Term, type, 0, configuration));
+        _output.Make(new Entry(position.Index, position.Term, type, 0, configuration));
         if (configuration is not null)
         {
             RefreshPeers();
@@ -32,13 +32,13 @@ public sealed partial class RaftCore
 
     private LogPosition AppendToLog(in Entry entry)
     {
-        log.Append(entry with { Index = log.LastIndex + 1, Term = Term });
-        return log.Last;
+        _log.Append(entry with { Index = _log.LastIndex + 1, Term = Term });
+        return _log.Last;
     }
 
     private void ReplicateToAll()
     {
-        foreach (var peer in peers)
+        foreach (var peer in _peers)
         {
             Replicate(peer);
         }
@@ -48,14 +48,14 @@ public sealed partial class RaftCore
     {
         while (peer.HasRoom)
         {
-            if (peer.Next <= log.Base.Index)
+            if (peer.Next <= _log.Base.Index)
             {
                 OfferManifest(peer);
                 return;
             }
 
-            long through = Math.Min(log.LastIndex, CommitIndex >= peer.HoldBackFrom ? long.MaxValue : peer.HoldBackFrom - 1);
-            if (through < log.LastIndex)
+            long through = Math.Min(_log.LastIndex, CommitIndex >= peer.HoldBackFrom ? long.MaxValue : peer.HoldBackFrom - 1);
+            if (through < _log.LastIndex)
             {
                 Coverage.Took(RareBranch.HeldBackEntries);
             }
@@ -68,15 +68,15 @@ public sealed partial class RaftCore
             }
 
             long before = peer.Next - 1;
-            long last = probes ? before : log.LastThatFits(peer.Next, through, options.MostMessageBytes);
+            long last = probes ? before : _log.LastThatFits(peer.Next, through, _options.MostMessageBytes);
             peer.CommitSent = Math.Max(peer.CommitSent, Math.Min(CommitIndex, last));
             Send(Make(MessageKind.Append, peer.Node) with
             {
-                Position = new LogPosition(log.TermAt(before), before),
+                Position = new LogPosition(_log.TermAt(before), before),
                 LastIndex = last,
                 Commit = Math.Min(CommitIndex, last),
             });
-            peer.Sent(last, log.BytesBetween(before + 1, last), now);
+            peer.Sent(last, _log.BytesBetween(before + 1, last), _now);
             if (!probes && !peer.HasRoom)
             {
                 Coverage.Took(RareBranch.WindowFull);
@@ -97,14 +97,14 @@ public sealed partial class RaftCore
 
     private void OfferManifest(Progress peer)
     {
-        if (manifest.Index < log.Base.Index)
+        if (_manifest.Index < _log.Base.Index)
         {
             Coverage.Took(RareBranch.ManifestAwaited);
             return; // The manifest behind the released entries is always at least as new; until the host has said so, wait.
         }
 
-        peer.OfferManifest(now);
-        Send(Make(MessageKind.ManifestOffer, peer.Node) with { Position = manifest });
+        peer.OfferManifest(_now);
+        Send(Make(MessageKind.ManifestOffer, peer.Node) with { Position = _manifest });
     }
 
     /// <summary>What a peer misses cannot be read here any more: the manifest has it, or another leader.</summary>
@@ -115,7 +115,7 @@ public sealed partial class RaftCore
             return;
         }
 
-        if (manifest.Index >= index)
+        if (_manifest.Index >= index)
         {
             Coverage.Took(RareBranch.ManifestForUnreadable);
             OfferManifest(peer);
@@ -144,7 +144,7 @@ public sealed partial class RaftCore
         {
             LookBack(peer, message);
         }
-        else if (message.Position.Index <= log.LastIndex)
+        else if (message.Position.Index <= _log.LastIndex)
         {
             // Only what was sent in this term is answered in it, so that the index alone names the entries.
             TakeMatch(peer, message.Position.Index);
@@ -159,19 +159,19 @@ public sealed partial class RaftCore
 
     private void TakeMatch(Progress peer, long match)
     {
-        if (peer.State == ProgressState.Manifest && match < Math.Max(log.Base.Index, peer.FetchesThrough))
+        if (peer.State == ProgressState.Manifest && match < Math.Max(_log.Base.Index, peer.FetchesThrough))
         {
             return;
         }
 
         if (peer.State == ProgressState.Manifest)
         {
-            peer.ProbeFrom(match + 1, now);
+            peer.ProbeFrom(match + 1, _now);
         }
 
-        if (peer.Acknowledged(match, now))
+        if (peer.Acknowledged(match, _now))
         {
-            peer.CountRound(log.LastIndex, now, ElectionTimeoutMicroseconds);
+            peer.CountRound(_log.LastIndex, _now, ElectionTimeoutMicroseconds);
             AdvanceCommit();
             FinishTransfer();
         }
@@ -191,8 +191,8 @@ public sealed partial class RaftCore
         if (message.Position.Index <= peer.Match && message.Hint.Index < peer.Match && message.Incarnation > peer.MatchIncarnation)
         {
             Coverage.Took(RareBranch.PeerLostEntries);
-            output.Tell(CoreEvent.PeerLostEntries, peer.Node);
-            peer.Lost(CommonEnd(message) + 1, now);
+            _output.Tell(CoreEvent.PeerLostEntries, peer.Node);
+            peer.Lost(CommonEnd(message) + 1, _now);
         }
         else if (isOld)
         {
@@ -206,29 +206,29 @@ public sealed partial class RaftCore
                 Coverage.Took(RareBranch.LookedBackFar);
             }
 
-            peer.ProbeFrom(Math.Min(message.Position.Index, end + 1), now);
+            peer.ProbeFrom(Math.Min(message.Position.Index, end + 1), _now);
         }
     }
 
     /// <summary>Where the logs may agree at most. A hint below the base of this log is taken as it is, so that a manifest is offered.</summary>
-    private long CommonEnd(in Message message) => Math.Min(message.Hint.Index, log.LastAtMost(message.Hint.Index, message.Hint.Term).Index);
+    private long CommonEnd(in Message message) => Math.Min(message.Hint.Index, _log.LastAtMost(message.Hint.Index, message.Hint.Term).Index);
 
     private void OnPeerUnreachable(NodeId node)
     {
         if (Role == Role.Leader && Find(node) is { State: not ProgressState.Manifest } peer)
         {
             Coverage.Took(RareBranch.PeerUnreachable);
-            peer.ProbeFrom(peer.Match + 1, now);
+            peer.ProbeFrom(peer.Match + 1, _now);
         }
     }
 
     /// <summary>An answer that stays out for an election timeout was lost, or its question was.</summary>
     private void RetryIfLost(Progress peer)
     {
-        if (peer.IsWaiting && rules.AnswerIsLost(now - peer.WaitingSince, ElectionTimeoutMicroseconds))
+        if (peer.IsWaiting && _rules.AnswerIsLost(_now - peer.WaitingSince, ElectionTimeoutMicroseconds))
         {
             Coverage.Took(RareBranch.AnswerLost);
-            peer.ProbeFrom(peer.State == ProgressState.Probe ? peer.Next : peer.Match + 1, now);
+            peer.ProbeFrom(peer.State == ProgressState.Probe ? peer.Next : peer.Match + 1, _now);
             Replicate(peer);
         }
     }
@@ -242,7 +242,7 @@ public sealed partial class RaftCore
         }
 
         long index = MajorityMatch();
-        if (index > CommitIndex && rules.MayCommitByCounting(log.TermAt(index), Term))
+        if (index > CommitIndex && _rules.MayCommitByCounting(_log.TermAt(index), Term))
         {
             CommitIndex = index;
             BeginReadRound();
@@ -266,17 +266,17 @@ public sealed partial class RaftCore
         Span<long> matches = stackalloc long[Configuration.MostVoters];
         for (int voter = 0; voter < voters.Length; voter++)
         {
-            matches[voter] = voters[voter] == Self ? rules.OwnMatch(durability.DurableIndex, log.LastIndex) : Find(voters[voter])?.Match ?? 0;
+            matches[voter] = voters[voter] == Self ? _rules.OwnMatch(_durability.DurableIndex, _log.LastIndex) : Find(voters[voter])?.Match ?? 0;
         }
 
         matches = matches[..voters.Length];
         matches.Sort();
-        return matches[^rules.MajorityOf(Configuration)];
+        return matches[^_rules.MajorityOf(Configuration)];
     }
 
     private Progress? Find(NodeId node)
     {
-        foreach (var peer in peers)
+        foreach (var peer in _peers)
         {
             if (peer.Node == node)
             {

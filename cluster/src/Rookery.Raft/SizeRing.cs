@@ -3,8 +3,8 @@ namespace Rookery.Raft;
 /// <summary>Sizes of consecutive entries: added and cut at the end, given back at the beginning. Four bytes an entry (64 Ki entries of a full journal: 256 KiB).</summary>
 internal sealed class SizeRing
 {
-    private int[] items = new int[64];
-    private int head;
+    private int[] _items = new int[64];
+    private int _head;
 
     public int Count { get; private set; }
 
@@ -13,18 +13,18 @@ internal sealed class SizeRing
         get
         {
             ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)place, (uint)Count, nameof(place));
-            return items[(head + place) & (items.Length - 1)];
+            return _items[(_head + place) & (_items.Length - 1)];
         }
     }
 
     public void Add(int size)
     {
-        if (Count == items.Length)
+        if (Count == _items.Length)
         {
             Grow();
         }
 
-        items[(head + Count++) & (items.Length - 1)] = size;
+        _items[(_head + Count++) & (_items.Length - 1)] = size;
     }
 
     public void RemoveLast(int count)
@@ -36,18 +36,18 @@ internal sealed class SizeRing
     public void RemoveFirst(int count)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)count, (uint)Count, nameof(count));
-        head = (head + count) & (items.Length - 1);
+        _head = (_head + count) & (_items.Length - 1);
         Count -= count;
     }
 
     private void Grow()
     {
-        int[] larger = new int[items.Length * 2];
+        int[] larger = new int[_items.Length * 2];
         for (int place = 0; place < Count; place++)
         {
             larger[place] = this[place];
         }
 
-        (items, head) = (larger, 0);
+        (_items, _head) = (larger, 0);
     }
 }

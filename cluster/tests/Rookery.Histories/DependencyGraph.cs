@@ -3,17 +3,17 @@ namespace Rookery.Histories;
 /// <summary>Which transaction comes before which: by real time, and by the versions of lists that they read and wrote.</summary>
 internal sealed class DependencyGraph
 {
-    private readonly List<Operation> transactions;
-    private readonly List<List<int>> after = [];
+    private readonly List<Operation> _transactions;
+    private readonly List<List<int>> _after = [];
 
     public DependencyGraph(List<Operation> transactions)
     {
-        this.transactions = transactions;
-        transactions.ForEach(_ => after.Add([]));
+        _transactions = transactions;
+        transactions.ForEach(_ => _after.Add([]));
         AddRealTime();
     }
 
-    public void AddEdge(int from, int to) => after[from].Add(to);
+    public void AddEdge(int from, int to) => _after[from].Add(to);
 
     /// <summary>All of <paramref name="from"/> come before all of <paramref name="to"/>; who is in <paramref name="both"/>, one at most, before the others.</summary>
     public void AddEdges(List<int> from, List<int> to, List<int> both)
@@ -30,17 +30,17 @@ internal sealed class DependencyGraph
     /// <summary>Topological order (Kahn 1962): what is left over lies on a cycle, or behind one.</summary>
     public string? FindCycle()
     {
-        int[] before = new int[after.Count];
-        foreach (int node in after.SelectMany(nodes => nodes))
+        int[] before = new int[_after.Count];
+        foreach (int node in _after.SelectMany(nodes => nodes))
         {
             before[node]++;
         }
 
-        Queue<int> free = new(Enumerable.Range(0, after.Count).Where(node => before[node] == 0));
+        Queue<int> free = new(Enumerable.Range(0, _after.Count).Where(node => before[node] == 0));
         int ordered = 0;
         for (; free.TryDequeue(out int node); ordered++)
         {
-            foreach (int next in after[node])
+            foreach (int next in _after[node])
             {
                 if (--before[next] == 0)
                 {
@@ -49,19 +49,19 @@ internal sealed class DependencyGraph
             }
         }
 
-        return ordered == after.Count ? null : $"each of these comes before the next, and the last before the first: {string.Join("; ", CycleAmong(before))}";
+        return ordered == _after.Count ? null : $"each of these comes before the next, and the last before the first: {string.Join("; ", CycleAmong(before))}";
     }
 
     /// <summary>A chain of moments: what ended comes before the next moment, and that before what began later.</summary>
     private void AddRealTime()
     {
         List<(long At, int Order, int Transaction)> events = [];
-        for (int number = 0; number < transactions.Count; number++)
+        for (int number = 0; number < _transactions.Count; number++)
         {
-            events.Add((transactions[number].Invoked, 0, number));
-            if (transactions[number].Outcome == Outcome.Done)
+            events.Add((_transactions[number].Invoked, 0, number));
+            if (_transactions[number].Outcome == Outcome.Done)
             {
-                events.Add((transactions[number].Completed, 1, number));
+                events.Add((_transactions[number].Completed, 1, number));
             }
         }
 
@@ -84,17 +84,17 @@ internal sealed class DependencyGraph
 
     private int AddNode()
     {
-        after.Add([]);
-        return after.Count - 1;
+        _after.Add([]);
+        return _after.Count - 1;
     }
 
     /// <summary>Everything left over has something left over before it: going back, one comes round.</summary>
     private IEnumerable<Operation> CycleAmong(int[] before)
     {
         Dictionary<int, int> predecessors = [];
-        for (int node = 0; node < after.Count; node++)
+        for (int node = 0; node < _after.Count; node++)
         {
-            foreach (int next in before[node] > 0 ? after[node] : [])
+            foreach (int next in before[node] > 0 ? _after[node] : [])
             {
                 predecessors[next] = node;
             }
@@ -114,6 +114,6 @@ internal sealed class DependencyGraph
         }
 
         cycle.Reverse();
-        return cycle.Where(node => node < transactions.Count).Select(node => transactions[node]);
+        return cycle.Where(node => node < _transactions.Count).Select(node => _transactions[node]);
     }
 }

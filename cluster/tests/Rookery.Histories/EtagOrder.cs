@@ -101,22 +101,22 @@ public static class EtagOrder
     /// <summary>The writes with their etags: of unknown outcomes, those that somebody read.</summary>
     private sealed class WrittenValues
     {
-        private readonly Dictionary<long, (Operation Write, long Etag)> byValue = [];
-        private readonly Dictionary<long, Operation> byEtag = [];
+        private readonly Dictionary<long, (Operation Write, long Etag)> _byValue = [];
+        private readonly Dictionary<long, Operation> _byEtag = [];
 
-        public IEnumerable<Placed> All => byEtag.Select(write => new Placed(write.Key, IsWrite: true, write.Value));
+        public IEnumerable<Placed> All => _byEtag.Select(write => new Placed(write.Key, IsWrite: true, write.Value));
 
         /// <summary>Whether what a compare-and-set expected was written by an operation whose outcome and etag nobody else was told.</summary>
         public bool MayHaveBeenBefore(Operation operation) =>
-            byValue.TryGetValue(operation.Expected, out var expected) && expected is { Write.Outcome: Outcome.Unknown, Etag: 0 } && expected.Write.Invoked < operation.Ended;
+            _byValue.TryGetValue(operation.Expected, out var expected) && expected is { Write.Outcome: Outcome.Unknown, Etag: 0 } && expected.Write.Invoked < operation.Ended;
 
         public string? Collect(List<Operation> operations)
         {
             foreach (var operation in operations.Where(operation => operation.Kind is OperationKind.Put or OperationKind.CompareAndSet))
             {
-                if (!byValue.TryAdd(operation.Value, (operation, 0)))
+                if (!_byValue.TryAdd(operation.Value, (operation, 0)))
                 {
-                    return $"{operation} writes the value of {byValue[operation.Value].Write}: such a history cannot be checked";
+                    return $"{operation} writes the value of {_byValue[operation.Value].Write}: such a history cannot be checked";
                 }
             }
 
@@ -133,7 +133,7 @@ public static class EtagOrder
                 return read.Etag == 0 ? null : $"{read} saw nothing, with an etag";
             }
 
-            if (!byValue.TryGetValue(read.Value, out var written) || !string.Equals(written.Write.Key, read.Key, StringComparison.Ordinal))
+            if (!_byValue.TryGetValue(read.Value, out var written) || !string.Equals(written.Write.Key, read.Key, StringComparison.Ordinal))
             {
                 return $"{read} saw what nobody wrote there";
             }
@@ -143,17 +143,17 @@ public static class EtagOrder
 
         private string? Place(long value, long etag)
         {
-            var (write, known) = byValue[value];
+            var (write, known) = _byValue[value];
             if (known != 0)
             {
                 return known == etag ? null : $"{write} took place at {known} and at {etag}";
             }
 
-            byValue[value] = (write, etag);
+            _byValue[value] = (write, etag);
             return PlaceAt(etag, write);
         }
 
         private string? PlaceAt(long etag, Operation write) =>
-            etag <= 0 ? $"{write} has no etag" : byEtag.TryAdd(etag, write) ? null : $"{write} and {byEtag[etag]} have one etag";
+            etag <= 0 ? $"{write} has no etag" : _byEtag.TryAdd(etag, write) ? null : $"{write} and {_byEtag[etag]} have one etag";
     }
 }

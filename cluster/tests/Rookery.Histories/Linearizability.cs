@@ -77,31 +77,31 @@ public static class Linearizability
     {
         private const int Head = 0;
 
-        private readonly List<Operation> operations;
-        private readonly int[] next;
-        private readonly int[] previous;
-        private readonly int[] callOf;
-        private readonly int[] returnOf;
-        private readonly (int Operation, bool IsCall)[] events;
-        private readonly HashSet<(Taken Taken, long Value)> tried = [];
-        private readonly Stack<(int Call, long Value)> placed = new();
-        private Taken taken;
-        private int returnsLeft;
+        private readonly List<Operation> _operations;
+        private readonly int[] _next;
+        private readonly int[] _previous;
+        private readonly int[] _callOf;
+        private readonly int[] _returnOf;
+        private readonly (int Operation, bool IsCall)[] _events;
+        private readonly HashSet<(Taken Taken, long Value)> _tried = [];
+        private readonly Stack<(int Call, long Value)> _placed = new();
+        private Taken _taken;
+        private int _returnsLeft;
 
         public Search(List<Operation> operations)
         {
             // A refused put says only that it never was.
-            this.operations = [.. operations.Where(operation => operation is not { Kind: OperationKind.Put, Outcome: Outcome.Refused })];
-            events = EventsByTime(this.operations);
-            (next, previous) = (new int[events.Length], new int[events.Length]);
-            (callOf, returnOf) = (new int[this.operations.Count], new int[this.operations.Count]);
-            for (int place = 0; place < events.Length; place++)
+            _operations = [.. operations.Where(operation => operation is not { Kind: OperationKind.Put, Outcome: Outcome.Refused })];
+            _events = EventsByTime(_operations);
+            (_next, _previous) = (new int[_events.Length], new int[_events.Length]);
+            (_callOf, _returnOf) = (new int[_operations.Count], new int[_operations.Count]);
+            for (int place = 0; place < _events.Length; place++)
             {
-                (next[place], previous[place]) = ((place + 1) % events.Length, place - 1);
+                (_next[place], _previous[place]) = ((place + 1) % _events.Length, place - 1);
                 if (place > Head)
                 {
-                    (events[place].IsCall ? callOf : returnOf)[events[place].Operation] = place;
-                    returnsLeft += events[place].IsCall ? 0 : 1;
+                    (_events[place].IsCall ? _callOf : _returnOf)[_events[place].Operation] = place;
+                    _returnsLeft += _events[place].IsCall ? 0 : 1;
                 }
             }
         }
@@ -109,34 +109,34 @@ public static class Linearizability
         public Verdict Run(int mostSteps)
         {
             long value = 0;
-            int entry = next[Head];
-            for (int step = 0; returnsLeft > 0; step++)
+            int entry = _next[Head];
+            for (int step = 0; _returnsLeft > 0; step++)
             {
                 if (step == mostSteps)
                 {
                     return Verdict.Undecided;
                 }
 
-                var (operation, isCall) = events[entry];
+                var (operation, isCall) = _events[entry];
                 if (isCall)
                 {
-                    bool isNew = Explains(operations[operation], value, out long after) && tried.Add((taken.With(operation), after));
+                    bool isNew = Explains(_operations[operation], value, out long after) && _tried.Add((_taken.With(operation), after));
                     if (isNew)
                     {
-                        placed.Push((entry, value));
-                        (taken, value) = (taken.With(operation), after);
+                        _placed.Push((entry, value));
+                        (_taken, value) = (_taken.With(operation), after);
                         Lift(operation);
                     }
 
-                    entry = next[isNew ? Head : entry];
+                    entry = _next[isNew ? Head : entry];
                 }
-                else if (placed.TryPop(out var last))
+                else if (_placed.TryPop(out var last))
                 {
                     // It had to have its place by now: try another for the one placed last.
                     value = last.Value;
-                    taken = taken.Without(events[last.Call].Operation);
-                    Unlift(events[last.Call].Operation);
-                    entry = next[last.Call];
+                    _taken = _taken.Without(_events[last.Call].Operation);
+                    Unlift(_events[last.Call].Operation);
+                    entry = _next[last.Call];
                 }
                 else
                 {
@@ -165,28 +165,28 @@ public static class Linearizability
 
         private void Lift(int operation)
         {
-            Remove(callOf[operation]);
-            if (returnOf[operation] > 0)
+            Remove(_callOf[operation]);
+            if (_returnOf[operation] > 0)
             {
-                Remove(returnOf[operation]);
-                returnsLeft--;
+                Remove(_returnOf[operation]);
+                _returnsLeft--;
             }
         }
 
         private void Unlift(int operation)
         {
-            if (returnOf[operation] > 0)
+            if (_returnOf[operation] > 0)
             {
-                PutBack(returnOf[operation]);
-                returnsLeft++;
+                PutBack(_returnOf[operation]);
+                _returnsLeft++;
             }
 
-            PutBack(callOf[operation]);
+            PutBack(_callOf[operation]);
         }
 
-        private void Remove(int place) => (next[previous[place]], previous[next[place]]) = (next[place], previous[place]);
+        private void Remove(int place) => (_next[_previous[place]], _previous[_next[place]]) = (_next[place], _previous[place]);
 
-        private void PutBack(int place) => (next[previous[place]], previous[next[place]]) = (place, place);
+        private void PutBack(int place) => (_next[_previous[place]], _previous[_next[place]]) = (place, place);
     }
 
     /// <summary>Which operations have a place.</summary>

@@ -6,16 +6,16 @@ public sealed class ClusterClockTests
     private const long Minute = TimeSpan.TicksPerMinute;
     private const long Second = 1_000_000;
     private static readonly long Noon = new DateTime(2026, 11, 22, 12, 0, 0).Ticks;
-    private readonly ClusterClock clock = new(SafetyRules.Sound);
+    private readonly ClusterClock _clock = new(SafetyRules.Sound);
 
     [Fact]
     public void A_synchronised_majority_is_believed_whatever_it_says()
     {
-        clock.HearLogTime(0, Noon);
+        _clock.HearLogTime(0, Noon);
         Judge(0, (Noon + (100 * TimeSpan.TicksPerDay), true));
-        Assert.Equal(new ClockReading(Noon + (100 * TimeSpan.TicksPerDay), true), clock.At(0));
+        Assert.Equal(new ClockReading(Noon + (100 * TimeSpan.TicksPerDay), true), _clock.At(0));
         Judge(0, (Noon, true));
-        Assert.Equal(new ClockReading(Noon, true), clock.At(0));
+        Assert.Equal(new ClockReading(Noon, true), _clock.At(0));
     }
 
     [Theory]
@@ -23,10 +23,10 @@ public sealed class ClusterClockTests
     [InlineData(2080)]
     public void An_unsynchronised_jump_moves_nothing(int year)
     {
-        clock.HearLogTime(0, Noon);
+        _clock.HearLogTime(0, Noon);
         Judge(0, (Year(year), false), (Year(year), false), (Year(year), true));
-        Assert.Equal(ClockVerdict.Doubted, clock.Verdict);
-        Assert.Equal(new ClockReading(Noon + TimeSpan.TicksPerSecond, false), clock.At(Second));
+        Assert.Equal(ClockVerdict.Doubted, _clock.Verdict);
+        Assert.Equal(new ClockReading(Noon + TimeSpan.TicksPerSecond, false), _clock.At(Second));
     }
 
     [Theory]
@@ -34,21 +34,21 @@ public sealed class ClusterClockTests
     [InlineData(11, false)]
     public void An_unsynchronised_clock_may_correct_ten_minutes(int minutes, bool isTaken)
     {
-        clock.HearLogTime(0, Noon);
+        _clock.HearLogTime(0, Noon);
         Judge(0, (Noon + (minutes * Minute), false));
-        Assert.Equal(isTaken, clock.At(0).IsSure);
-        Assert.Equal(isTaken ? Noon + (minutes * Minute) : Noon, clock.At(0).UtcTicks);
+        Assert.Equal(isTaken, _clock.At(0).IsSure);
+        Assert.Equal(isTaken ? Noon + (minutes * Minute) : Noon, _clock.At(0).UtcTicks);
     }
 
     [Fact]
     public void A_leader_goes_by_its_own_clock_while_that_is_synchronised_and_within_a_minute_of_the_median()
     {
         Judge(0, (Noon + Minute, true), (Noon, true), (Noon, true));
-        Assert.Equal(Noon + Minute, clock.At(0).UtcTicks);
+        Assert.Equal(Noon + Minute, _clock.At(0).UtcTicks);
         Judge(0, (Noon + Minute, false), (Noon, true), (Noon, true));
-        Assert.Equal(Noon, clock.At(0).UtcTicks);
+        Assert.Equal(Noon, _clock.At(0).UtcTicks);
         Judge(0, (Noon + (2 * Minute), true), (Noon, true), (Noon, true));
-        Assert.Equal(Noon, clock.At(0).UtcTicks);
+        Assert.Equal(Noon, _clock.At(0).UtcTicks);
     }
 
     [Fact]
@@ -56,18 +56,18 @@ public sealed class ClusterClockTests
     {
         Judge(0, (Noon, true), (Noon, true));
         Judge(0, (Noon, true), (Year(2080), true));
-        Assert.Equal(ClockVerdict.Differ, clock.Verdict);
-        Assert.Equal(new ClockReading(Noon, true), clock.At(0));
+        Assert.Equal(ClockVerdict.Differ, _clock.Verdict);
+        Assert.Equal(new ClockReading(Noon, true), _clock.At(0));
         Judge(0, (Year(1970), true), (Noon, true));
-        Assert.Equal(new ClockReading(Noon, true), clock.At(0));
+        Assert.Equal(new ClockReading(Noon, true), _clock.At(0));
     }
 
     [Fact]
     public void Less_than_a_majority_says_nothing()
     {
-        clock.Judge(0, null, new (long, bool)[] { (Noon, true) }, majority: 2);
-        Assert.Equal(default, clock.At(0));
-        Assert.Equal(ClockVerdict.Unknown, clock.Verdict);
+        _clock.Judge(0, null, new (long, bool)[] { (Noon, true) }, majority: 2);
+        Assert.Equal(default, _clock.At(0));
+        Assert.Equal(ClockVerdict.Unknown, _clock.Verdict);
     }
 
     [Theory]
@@ -77,32 +77,32 @@ public sealed class ClusterClockTests
     public void A_cluster_that_never_knew_the_time_believes_what_can_be(int year, bool isBelieved)
     {
         Judge(0, (Year(year), false));
-        Assert.Equal(isBelieved ? new ClockReading(Year(year), true) : new ClockReading(ClusterClock.EarliestTicks, false), clock.At(0));
+        Assert.Equal(isBelieved ? new ClockReading(Year(year), true) : new ClockReading(ClusterClock.EarliestTicks, false), _clock.At(0));
     }
 
     [Fact]
     public void Time_is_not_steady_across_a_jump_ahead()
     {
-        clock.HearLogTime(0, Noon);
+        _clock.HearLogTime(0, Noon);
         Judge(0, (Noon + Minute, false));
-        Assert.Equal(Noon, clock.SteadySinceTicks);
+        Assert.Equal(Noon, _clock.SteadySinceTicks);
         Judge(0, (Noon + (60 * Minute), true));
-        Assert.Equal(Noon + (60 * Minute), clock.SteadySinceTicks);
+        Assert.Equal(Noon + (60 * Minute), _clock.SteadySinceTicks);
         Judge(0, (Noon, true));
-        Assert.Equal(Noon + (60 * Minute), clock.SteadySinceTicks);
+        Assert.Equal(Noon + (60 * Minute), _clock.SteadySinceTicks);
     }
 
     [Fact]
     public void A_follower_takes_the_leaders_word()
     {
-        clock.HearLeader(0, default);
-        Assert.Equal(default, clock.At(0));
-        clock.HearLeader(0, new ClockReading(Noon, true));
-        Assert.Equal(new ClockReading(Noon + (60 * TimeSpan.TicksPerSecond), true), clock.At(60 * Second));
-        clock.HearLeader(60 * Second, new ClockReading(Noon + TimeSpan.TicksPerDay, false));
-        Assert.Equal((Noon + TimeSpan.TicksPerDay, false), (clock.SteadySinceTicks, clock.IsSure));
-        clock.HearLogTime(60 * Second, Noon);
-        Assert.Equal(Noon + TimeSpan.TicksPerDay, clock.At(60 * Second).UtcTicks);
+        _clock.HearLeader(0, default);
+        Assert.Equal(default, _clock.At(0));
+        _clock.HearLeader(0, new ClockReading(Noon, true));
+        Assert.Equal(new ClockReading(Noon + (60 * TimeSpan.TicksPerSecond), true), _clock.At(60 * Second));
+        _clock.HearLeader(60 * Second, new ClockReading(Noon + TimeSpan.TicksPerDay, false));
+        Assert.Equal((Noon + TimeSpan.TicksPerDay, false), (_clock.SteadySinceTicks, _clock.IsSure));
+        _clock.HearLogTime(60 * Second, Noon);
+        Assert.Equal(Noon + TimeSpan.TicksPerDay, _clock.At(60 * Second).UtcTicks);
     }
 
     private static long Year(int year) => new DateTime(year, 6, 1).Ticks;
@@ -111,6 +111,6 @@ public sealed class ClusterClockTests
     private void Judge(long now, params (long Ticks, bool IsSure)[] clocks)
     {
         var differences = Array.ConvertAll(clocks, read => (ClusterClock.DifferenceOf(read.Ticks, now), read.IsSure));
-        clock.Judge(now, differences[0], differences, (clocks.Length / 2) + 1);
+        _clock.Judge(now, differences[0], differences, (clocks.Length / 2) + 1);
     }
 }

@@ -235,13 +235,13 @@ internal static class PlantedBugs
 
     private sealed class KeepReplacedChange : SafetyRules
     {
-        private readonly Dictionary<EntryLog, (long Index, Configuration Configuration)> newest = [];
+        private readonly Dictionary<EntryLog, (long Index, Configuration Configuration)> _newest = [];
 
         public override Configuration InForce(EntryLog log)
         {
-            if (!newest.TryGetValue(log, out var known) || log.ConfigurationIndex >= known.Index)
+            if (!_newest.TryGetValue(log, out var known) || log.ConfigurationIndex >= known.Index)
             {
-                newest[log] = known = (log.ConfigurationIndex, log.Configuration);
+                _newest[log] = known = (log.ConfigurationIndex, log.Configuration);
             }
 
             return known.Configuration;

@@ -11,10 +11,10 @@ namespace Rookery.StockRaft;
 /// </summary>
 internal sealed class DocumentMap(DirectoryInfo location) : SimpleStateMachine(location)
 {
-    private readonly ConcurrentDictionary<string, JsonElement> documents = new(StringComparer.Ordinal);
+    private readonly ConcurrentDictionary<string, JsonElement> _documents = new(StringComparer.Ordinal);
 
     /// <summary>Returns the document with this id, or null when none was applied.</summary>
-    public JsonElement? Find(string id) => documents.TryGetValue(id, out var document) ? document : null;
+    public JsonElement? Find(string id) => _documents.TryGetValue(id, out var document) ? document : null;
 
     protected override ValueTask<bool> ApplyAsync(LogEntry entry, CancellationToken token)
     {
@@ -23,7 +23,7 @@ internal sealed class DocumentMap(DirectoryInfo location) : SimpleStateMachine(l
             using var written = JsonDocument.Parse(payload);
             foreach (var document in written.RootElement.EnumerateObject())
             {
-                documents[document.Name] = document.Value.Clone();
+                _documents[document.Name] = document.Value.Clone();
             }
         }
 

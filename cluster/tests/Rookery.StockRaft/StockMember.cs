@@ -12,12 +12,12 @@ namespace Rookery.StockRaft;
 /// </summary>
 internal sealed class StockMember : IAsyncDisposable
 {
-    private readonly DocumentMap documents;
-    private readonly WriteAheadLog log;
-    private readonly RaftCluster cluster;
+    private readonly DocumentMap _documents;
+    private readonly WriteAheadLog _log;
+    private readonly RaftCluster _cluster;
 
     private StockMember(DocumentMap documents, WriteAheadLog log, RaftCluster cluster) =>
-        (this.documents, this.log, this.cluster) = (documents, log, cluster);
+        (_documents, _log, _cluster) = (documents, log, cluster);
 
     /// <summary>Opens the log in a directory, applies what it holds and takes part.</summary>
     /// <param name="directory">Where the log is; made when it is not there.</param>
@@ -41,33 +41,33 @@ internal sealed class StockMember : IAsyncDisposable
         AddMembers((InMemoryClusterConfigurationStorage<EndPoint>)configuration.ConfigurationStorage, ports);
         var member = new StockMember(applied, stockLog, new RaftCluster(configuration) { AuditTrail = stockLog });
         await stockLog.InitializeAsync(token);
-        await member.cluster.StartAsync(token);
+        await member._cluster.StartAsync(token);
         return member;
     }
 
     /// <summary>Whether this member leads.</summary>
-    public bool Leads => !cluster.LeadershipToken.IsCancellationRequested;
+    public bool Leads => !_cluster.LeadershipToken.IsCancellationRequested;
 
     /// <summary>
     /// Stores documents, given as a JSON object by id. Returns when the library reports them committed.
     /// </summary>
     /// <exception cref="InvalidOperationException">This member does not lead.</exception>
     public ValueTask StoreAsync(IReadOnlyDictionary<string, JsonElement> written, CancellationToken token) =>
-        cluster.ReplicateAsync(JsonSerializer.SerializeToUtf8Bytes(written), context: null, token);
+        _cluster.ReplicateAsync(JsonSerializer.SerializeToUtf8Bytes(written), context: null, token);
 
     /// <summary>Returns documents after the library's read barrier; null for an id that has none.</summary>
     public async Task<JsonElement?[]> LoadAsync(IEnumerable<string> ids, CancellationToken token)
     {
-        await cluster.ApplyReadBarrierAsync(token);
-        return [.. ids.Select(documents.Find)];
+        await _cluster.ApplyReadBarrierAsync(token);
+        return [.. ids.Select(_documents.Find)];
     }
 
     public async ValueTask DisposeAsync()
     {
-        await cluster.StopAsync(CancellationToken.None);
-        await cluster.DisposeAsync();
-        await log.DisposeAsync();
-        await documents.DisposeAsync();
+        await _cluster.StopAsync(CancellationToken.None);
+        await _cluster.DisposeAsync();
+        await _log.DisposeAsync();
+        await _documents.DisposeAsync();
     }
 
     private static void AddMembers(InMemoryClusterConfigurationStorage<EndPoint> storage, IEnumerable<int> ports)

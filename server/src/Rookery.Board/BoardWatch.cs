@@ -9,36 +9,36 @@ public sealed class BoardWatch : IDisposable
     // Under-voltage and throttling come and go within seconds; leadership and log lines must not.
     private static readonly TimeSpan ConditionHeld = TimeSpan.FromMinutes(5);
 
-    private readonly IBoard board;
-    private readonly TimeProvider time;
-    private readonly Lock access = new();
-    private readonly ITimer timer;
-    private BoardReading last;
-    private BoardCondition condition;
-    private Throttling seen;
-    private long conditionSeenAt;
-    private int isReading;
+    private readonly IBoard _board;
+    private readonly TimeProvider _time;
+    private readonly Lock _access = new();
+    private readonly ITimer _timer;
+    private BoardReading _last;
+    private BoardCondition _condition;
+    private Throttling _seen;
+    private long _conditionSeenAt;
+    private int _isReading;
 
     /// <summary>Reads once, and then every <see cref="Interval"/>.</summary>
     public BoardWatch(IBoard board, TimeProvider time)
     {
-        this.board = board;
-        this.time = time;
+        _board = board;
+        _time = time;
         Look();
-        timer = time.CreateTimer(static watch => ((BoardWatch)watch!).Look(), this, Interval, Interval);
+        _timer = time.CreateTimer(static watch => ((BoardWatch)watch!).Look(), this, Interval, Interval);
     }
 
     /// <summary>What is watched.</summary>
-    public IBoard Board => board;
+    public IBoard Board => _board;
 
     /// <summary>The last reading; what held before includes what was seen since the watch began.</summary>
     public BoardReading Reading
     {
         get
         {
-            lock (access)
+            lock (_access)
             {
-                return last with { Before = seen };
+                return _last with { Before = _seen };
             }
         }
     }
@@ -48,9 +48,9 @@ public sealed class BoardWatch : IDisposable
     {
         get
         {
-            lock (access)
+            lock (_access)
             {
-                return condition;
+                return _condition;
             }
         }
     }
@@ -60,9 +60,9 @@ public sealed class BoardWatch : IDisposable
     {
         get
         {
-            lock (access)
+            lock (_access)
             {
-                return BoardCare.Describe(condition, last) is not { } sentence ? null : board.IsSimulated ? $"(Simulated board.) {sentence}" : sentence;
+                return BoardCare.Describe(_condition, _last) is not { } sentence ? null : _board.IsSimulated ? $"(Simulated board.) {sentence}" : sentence;
             }
         }
     }
@@ -73,36 +73,36 @@ public sealed class BoardWatch : IDisposable
     /// <summary>Ends the readings and closes the board.</summary>
     public void Dispose()
     {
-        timer.Dispose();
-        if (Interlocked.Exchange(ref isReading, 1) == 0)
+        _timer.Dispose();
+        if (Interlocked.Exchange(ref _isReading, 1) == 0)
         {
-            board.Dispose();
+            _board.Dispose();
         }
     }
 
     private void Look()
     {
         // A reading that hangs in a driver is not joined by others, and one that is over cannot begin again after the end.
-        if (Interlocked.Exchange(ref isReading, 1) != 0)
+        if (Interlocked.Exchange(ref _isReading, 1) != 0)
         {
             return;
         }
 
-        var reading = board.Read();
+        var reading = _board.Read();
         var found = BoardCare.ConditionOf(reading);
-        long now = time.GetTimestamp();
-        lock (access)
+        long now = _time.GetTimestamp();
+        lock (_access)
         {
-            last = reading;
-            seen |= reading.Now | reading.Before;
-            if (found >= condition || time.GetElapsedTime(conditionSeenAt, now) >= ConditionHeld)
+            _last = reading;
+            _seen |= reading.Now | reading.Before;
+            if (found >= _condition || _time.GetElapsedTime(_conditionSeenAt, now) >= ConditionHeld)
             {
-                condition = found;
-                conditionSeenAt = now;
+                _condition = found;
+                _conditionSeenAt = now;
             }
         }
 
         Sampled?.Invoke(this);
-        Volatile.Write(ref isReading, 0);
+        Volatile.Write(ref _isReading, 0);
     }
 }

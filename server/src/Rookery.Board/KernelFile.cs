@@ -12,7 +12,7 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
 {
     private const int MostBytes = 512;
 
-    private IDiskFile? file;
+    private IDiskFile? _file;
 
     /// <summary>The first number of the file, decimal; null when there is none.</summary>
     public long? ReadNumber()
@@ -112,25 +112,25 @@ internal sealed class KernelFile(IDisk disk, string? path) : IDisposable
         }
     }
 
-    public void Dispose() => file?.Dispose();
+    public void Dispose() => _file?.Dispose();
 
     private int Read(Span<byte> buffer)
     {
         try
         {
-            if (file is null && (path is null || !disk.Exists(path)))
+            if (_file is null && (path is null || !disk.Exists(path)))
             {
                 return 0;
             }
 
-            file ??= disk.Open(path!, DiskOpen.Read);
-            return file.Read(buffer, 0);
+            _file ??= disk.Open(path!, DiskOpen.Read);
+            return _file.Read(buffer, 0);
         }
         catch (DiskException)
         {
             // A sensor that has no value now, or whose driver has gone.
-            file?.Dispose();
-            file = null;
+            _file?.Dispose();
+            _file = null;
             return 0;
         }
     }

@@ -19,19 +19,19 @@ public sealed class LinuxBoard : IBoard
 
     private static readonly string[] ZoneTypes = ["cpu-thermal", "cpu_thermal", "soc-thermal", "soc_thermal", "x86_pkg_temp"];
 
-    private readonly IDisk disk;
-    private readonly string root;
-    private readonly TimeProvider time;
-    private readonly KernelFile frequency;
-    private readonly StorageDevice[] storage;
-    private readonly VideoCoreCommand command;
-    private readonly long? maximumFrequencyHertz;
-    private readonly MachineLoad load;
-    private KernelFile? temperature;
-    private KernelFile? throttled;
-    private KernelFile? underVoltage;
-    private long searchedAt;
-    private uint? toldByCommand;
+    private readonly IDisk _disk;
+    private readonly string _root;
+    private readonly TimeProvider _time;
+    private readonly KernelFile _frequency;
+    private readonly StorageDevice[] _storage;
+    private readonly VideoCoreCommand _command;
+    private readonly long? _maximumFrequencyHertz;
+    private readonly MachineLoad _load;
+    private KernelFile? _temperature;
+    private KernelFile? _throttled;
+    private KernelFile? _underVoltage;
+    private long _searchedAt;
+    private uint? _toldByCommand;
 
     /// <summary>Looks for what this machine can tell.</summary>
     /// <param name="disk">The disk.</param>
@@ -40,26 +40,26 @@ public sealed class LinuxBoard : IBoard
     /// <param name="root">The directory that holds <c>sys</c> and <c>proc</c>: any but / is a simulated board.</param>
     public LinuxBoard(IDisk disk, TimeProvider time, IEnumerable<string> devices, string root = "/")
     {
-        this.disk = disk;
-        this.root = root;
-        this.time = time;
+        _disk = disk;
+        _root = root;
+        _time = time;
         Model = KernelFile.ReadText(disk, In("proc/device-tree/model")) ?? KernelFile.ReadText(disk, In("sys/class/dmi/id/product_name"));
         SerialNumber = KernelFile.ReadText(disk, In("proc/device-tree/serial-number"));
-        frequency = new KernelFile(disk, In(Processor, "scaling_cur_freq"));
+        _frequency = new KernelFile(disk, In(Processor, "scaling_cur_freq"));
         using (var highest = new KernelFile(disk, In(Processor, "cpuinfo_max_freq")))
         {
-            maximumFrequencyHertz = highest.ReadNumber() * HertzPerKilohertz;
+            _maximumFrequencyHertz = highest.ReadNumber() * HertzPerKilohertz;
         }
 
-        load = new MachineLoad(disk, In("proc"));
+        _load = new MachineLoad(disk, In("proc"));
         Light = LinuxLight.Find(disk, In("sys/class/leds"), time);
-        command = new VideoCoreCommand(disk, root);
-        storage = [.. devices.Select(device => StorageDevice.WholeOf(disk, In("sys/class/block"), device)).OfType<string>().Distinct(StringComparer.Ordinal).Select(device => new StorageDevice(disk, In("sys/class/block"), device))];
+        _command = new VideoCoreCommand(disk, root);
+        _storage = [.. devices.Select(device => StorageDevice.WholeOf(disk, In("sys/class/block"), device)).OfType<string>().Distinct(StringComparer.Ordinal).Select(device => new StorageDevice(disk, In("sys/class/block"), device))];
         Search();
     }
 
     /// <inheritdoc/>
-    public bool IsSimulated => root is not "/";
+    public bool IsSimulated => _root is not "/";
 
     /// <inheritdoc/>
     public string? Model { get; }
@@ -70,17 +70,17 @@ public sealed class LinuxBoard : IBoard
     /// <inheritdoc/>
     public BoardReading Read()
     {
-        if (time.GetElapsedTime(searchedAt) >= SearchInterval)
+        if (_time.GetElapsedTime(_searchedAt) >= SearchInterval)
         {
             Search();
         }
 
         // The file has the firmware's word of the last two seconds; the command has its history since boot, and is a process to start. Where there is only the command, its word of some minutes ago has to do.
-        uint? word = throttled?.ReadHexadecimal() ?? toldByCommand;
-        uint history = (word ?? 0) | (toldByCommand ?? 0);
+        uint? word = _throttled?.ReadHexadecimal() ?? _toldByCommand;
+        uint history = (word ?? 0) | (_toldByCommand ?? 0);
         var now = (Throttling)(word ?? 0) & Throttling.All;
         var known = word is null ? Throttling.None : Throttling.All;
-        if (underVoltage?.ReadNumber() is { } alarm)
+        if (_underVoltage?.ReadNumber() is { } alarm)
         {
             known |= Throttling.UnderVoltage;
             now = (now & ~Throttling.UnderVoltage) | (alarm != 0 ? Throttling.UnderVoltage : Throttling.None);
@@ -88,20 +88,20 @@ public sealed class LinuxBoard : IBoard
 
         return new BoardReading
         {
-            TemperatureCelsius = temperature?.ReadNumber() / MillidegreesPerDegree,
+            TemperatureCelsius = _temperature?.ReadNumber() / MillidegreesPerDegree,
             KnownFlags = known,
             Now = now,
             Before = (Throttling)(history >> StickyShift) & Throttling.All,
-            FrequencyHertz = frequency.ReadNumber() * HertzPerKilohertz,
-            MaximumFrequencyHertz = maximumFrequencyHertz,
+            FrequencyHertz = _frequency.ReadNumber() * HertzPerKilohertz,
+            MaximumFrequencyHertz = _maximumFrequencyHertz,
         };
     }
 
     /// <inheritdoc/>
-    public IReadOnlyList<StorageReading> ReadStorage() => [.. storage.Select(static device => device.Read())];
+    public IReadOnlyList<StorageReading> ReadStorage() => [.. _storage.Select(static device => device.Read())];
 
     /// <inheritdoc/>
-    public MachineUse ReadUse() => load.Read();
+    public MachineUse ReadUse() => _load.Read();
 
     /// <inheritdoc/>
     public IBoardLight? Light { get; }
@@ -109,34 +109,34 @@ public sealed class LinuxBoard : IBoard
     /// <inheritdoc/>
     public void Dispose()
     {
-        load.Dispose();
-        temperature?.Dispose();
-        throttled?.Dispose();
-        underVoltage?.Dispose();
-        frequency.Dispose();
-        Array.ForEach(storage, static device => device.Dispose());
+        _load.Dispose();
+        _temperature?.Dispose();
+        _throttled?.Dispose();
+        _underVoltage?.Dispose();
+        _frequency.Dispose();
+        Array.ForEach(_storage, static device => device.Dispose());
     }
 
     private void Search()
     {
-        searchedAt = time.GetTimestamp();
-        temperature ??= FindTemperature();
-        underVoltage ??= FindMonitor("rpi_volt", "in0_lcrit_alarm");
-        throttled ??= FindThrottled();
-        toldByCommand = command.Ask() ?? toldByCommand;
+        _searchedAt = _time.GetTimestamp();
+        _temperature ??= FindTemperature();
+        _underVoltage ??= FindMonitor("rpi_volt", "in0_lcrit_alarm");
+        _throttled ??= FindThrottled();
+        _toldByCommand = _command.Ask() ?? _toldByCommand;
     }
 
     private KernelFile? FindTemperature() =>
         FindMonitor("cpu_thermal", "temp1_input")
-        ?? Under("sys/class/thermal").Where(zone => KernelFile.ReadText(disk, Path.Join(zone, "type")) is { } type && ZoneTypes.Contains(type, StringComparer.Ordinal)).Select(zone => Open(Path.Join(zone, "temp"))).FirstOrDefault();
+        ?? Under("sys/class/thermal").Where(zone => KernelFile.ReadText(_disk, Path.Join(zone, "type")) is { } type && ZoneTypes.Contains(type, StringComparer.Ordinal)).Select(zone => Open(Path.Join(zone, "temp"))).FirstOrDefault();
 
     /// <summary>A file of the hardware monitor with this name: their numbers change from boot to boot.</summary>
     private KernelFile? FindMonitor(string name, string file) =>
-        Under("sys/class/hwmon").Where(monitor => string.Equals(KernelFile.ReadText(disk, Path.Join(monitor, "name")), name, StringComparison.Ordinal)).Select(monitor => Open(Path.Join(monitor, file))).FirstOrDefault();
+        Under("sys/class/hwmon").Where(monitor => string.Equals(KernelFile.ReadText(_disk, Path.Join(monitor, "name")), name, StringComparison.Ordinal)).Select(monitor => Open(Path.Join(monitor, file))).FirstOrDefault();
 
     private KernelFile? FindThrottled() =>
         Under(Platform).Where(static soc => Path.GetFileName(soc).StartsWith("soc", StringComparison.Ordinal)).SelectMany(List)
-            .Where(static device => device.EndsWith(":firmware", StringComparison.Ordinal)).Select(device => Path.Join(device, "get_throttled")).Where(path => KernelFile.IsThere(disk, path)).Select(Open).FirstOrDefault();
+            .Where(static device => device.EndsWith(":firmware", StringComparison.Ordinal)).Select(device => Path.Join(device, "get_throttled")).Where(path => KernelFile.IsThere(_disk, path)).Select(Open).FirstOrDefault();
 
     private IEnumerable<string> Under(string directory) => List(In(directory));
 
@@ -144,7 +144,7 @@ public sealed class LinuxBoard : IBoard
     {
         try
         {
-            return disk.Exists(directory) ? disk.List(directory).Select(name => Path.Join(directory, name)) : [];
+            return _disk.Exists(directory) ? _disk.List(directory).Select(name => Path.Join(directory, name)) : [];
         }
         catch (DiskException)
         {
@@ -152,7 +152,7 @@ public sealed class LinuxBoard : IBoard
         }
     }
 
-    private KernelFile Open(string path) => new(disk, path);
+    private KernelFile Open(string path) => new(_disk, path);
 
-    private string In(params ReadOnlySpan<string?> path) => Path.Join(root, Path.Join(path));
+    private string In(params ReadOnlySpan<string?> path) => Path.Join(_root, Path.Join(path));
 }

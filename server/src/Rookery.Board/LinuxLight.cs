@@ -14,15 +14,15 @@ internal sealed class LinuxLight : IBoardLight
     // The activity light first: who looks for a board leaves the other one to tell of power.
     private static readonly string[] Names = ["ACT", "led0", "PWR", "led1"];
 
-    private readonly IDisk disk;
-    private readonly string directory;
-    private readonly TimeProvider time;
+    private readonly IDisk _disk;
+    private readonly string _directory;
+    private readonly TimeProvider _time;
 
     private LinuxLight(IDisk disk, string directory, TimeProvider time)
     {
-        this.disk = disk;
-        this.directory = directory;
-        this.time = time;
+        _disk = disk;
+        _directory = directory;
+        _time = time;
         Name = Path.GetFileName(directory);
     }
 
@@ -53,11 +53,11 @@ internal sealed class LinuxLight : IBoardLight
         {
             string before = TriggerIn(ReadAll("trigger"));
             string level = ReadAll("brightness").Trim();
-            trigger = disk.Open(Path.Join(directory, "trigger"), DiskOpen.ReadWrite);
-            brightness = disk.Open(Path.Join(directory, "brightness"), DiskOpen.ReadWrite);
+            trigger = _disk.Open(Path.Join(_directory, "trigger"), DiskOpen.ReadWrite);
+            brightness = _disk.Open(Path.Join(_directory, "brightness"), DiskOpen.ReadWrite);
             Write(trigger, WithoutTrigger);
             whyNot = null;
-            return new Blinking(trigger, brightness, before, level, time);
+            return new Blinking(trigger, brightness, before, level, _time);
         }
         catch (DiskException refused)
         {
@@ -79,7 +79,7 @@ internal sealed class LinuxLight : IBoardLight
     // Some kernels list more triggers than fit into the buffer of a kernel file.
     private string ReadAll(string name)
     {
-        using var file = disk.Open(Path.Join(directory, name), DiskOpen.Read);
+        using var file = _disk.Open(Path.Join(_directory, name), DiskOpen.Read);
         byte[] text = new byte[8192];
         return Encoding.UTF8.GetString(text, 0, file.Read(text, 0));
     }
@@ -88,43 +88,43 @@ internal sealed class LinuxLight : IBoardLight
 
     private sealed class Blinking : IDisposable
     {
-        private readonly IDiskFile trigger;
-        private readonly IDiskFile brightness;
-        private readonly string triggerBefore;
-        private readonly string levelBefore;
-        private readonly Lock access = new();
-        private readonly ITimer timer;
-        private bool isOn;
-        private bool isOver;
+        private readonly IDiskFile _trigger;
+        private readonly IDiskFile _brightness;
+        private readonly string _triggerBefore;
+        private readonly string _levelBefore;
+        private readonly Lock _access = new();
+        private readonly ITimer _timer;
+        private bool _isOn;
+        private bool _isOver;
 
         public Blinking(IDiskFile trigger, IDiskFile brightness, string triggerBefore, string levelBefore, TimeProvider time)
         {
-            this.trigger = trigger;
-            this.brightness = brightness;
-            this.triggerBefore = triggerBefore;
-            this.levelBefore = levelBefore;
-            timer = time.CreateTimer(static blinking => ((Blinking)blinking!).Switch(), this, TimeSpan.Zero, HalfPeriod);
+            _trigger = trigger;
+            _brightness = brightness;
+            _triggerBefore = triggerBefore;
+            _levelBefore = levelBefore;
+            _timer = time.CreateTimer(static blinking => ((Blinking)blinking!).Switch(), this, TimeSpan.Zero, HalfPeriod);
         }
 
         public void Dispose()
         {
-            timer.Dispose();
-            lock (access)
+            _timer.Dispose();
+            lock (_access)
             {
-                if (isOver)
+                if (_isOver)
                 {
                     return;
                 }
 
-                isOver = true;
-                using (trigger)
-                using (brightness)
+                _isOver = true;
+                using (_trigger)
+                using (_brightness)
                 {
                     try
                     {
                         // A trigger sets the light by itself; without one it keeps what it is given.
-                        Write(brightness, levelBefore);
-                        Write(trigger, triggerBefore);
+                        Write(_brightness, _levelBefore);
+                        Write(_trigger, _triggerBefore);
                     }
                     catch (DiskException)
                     {
@@ -136,17 +136,17 @@ internal sealed class LinuxLight : IBoardLight
 
         private void Switch()
         {
-            lock (access)
+            lock (_access)
             {
-                if (isOver)
+                if (_isOver)
                 {
                     return;
                 }
 
-                isOn = !isOn;
+                _isOn = !_isOn;
                 try
                 {
-                    Write(brightness, isOn ? "1" : "0");
+                    Write(_brightness, _isOn ? "1" : "0");
                 }
                 catch (DiskException)
                 {

@@ -11,16 +11,16 @@ internal sealed class MachineLoad(IDisk disk, string proc) : IDisposable
     private const int WaitingForDisk = 4;
     private const long BytesPerKilobyte = 1024;
 
-    private readonly KernelFile processors = new(disk, Path.Join(proc, "stat"));
-    private readonly KernelFile memory = new(disk, Path.Join(proc, "meminfo"));
-    private readonly Lock access = new();
+    private readonly KernelFile _processors = new(disk, Path.Join(proc, "stat"));
+    private readonly KernelFile _memory = new(disk, Path.Join(proc, "meminfo"));
+    private readonly Lock _access = new();
 
     public MachineUse Read()
     {
-        lock (access)
+        lock (_access)
         {
             Span<long> ticks = stackalloc long[Fields];
-            bool isKnown = processors.ReadLine("cpu "u8, ticks) == Fields;
+            bool isKnown = _processors.ReadLine("cpu "u8, ticks) == Fields;
             long total = 0;
             foreach (long field in ticks)
             {
@@ -39,13 +39,13 @@ internal sealed class MachineLoad(IDisk disk, string proc) : IDisposable
 
     public void Dispose()
     {
-        processors.Dispose();
-        memory.Dispose();
+        _processors.Dispose();
+        _memory.Dispose();
     }
 
     private long? BytesOf(ReadOnlySpan<byte> name)
     {
         Span<long> kilobytes = stackalloc long[1];
-        return memory.ReadLine(name, kilobytes) == 1 ? kilobytes[0] * BytesPerKilobyte : null;
+        return _memory.ReadLine(name, kilobytes) == 1 ? kilobytes[0] * BytesPerKilobyte : null;
     }
 }

@@ -12,28 +12,28 @@ internal sealed class StorageDevice : IDisposable
     private const double LifeSteps = 10;
     private const int DeepestMapping = 8;
 
-    private readonly string name;
-    private readonly KernelFile statistics;
-    private readonly CardRegisters? card;
-    private readonly (double? A, double? B) lifeUsed;
-    private readonly int? spareBlocksUsed;
-    private readonly Lock access = new();
+    private readonly string _name;
+    private readonly KernelFile _statistics;
+    private readonly CardRegisters? _card;
+    private readonly (double? A, double? B) _lifeUsed;
+    private readonly int? _spareBlocksUsed;
+    private readonly Lock _access = new();
 
     public StorageDevice(IDisk disk, string classDirectory, string device)
     {
-        name = device;
+        _name = device;
         string directory = Path.Join(classDirectory, device);
-        statistics = new KernelFile(disk, Path.Join(directory, "stat"));
+        _statistics = new KernelFile(disk, Path.Join(directory, "stat"));
 
         // Registers do not change while the machine runs: the kernel reads them when it finds the card.
         string registers = Path.Join(directory, "device");
         string? Of(string register) => KernelFile.ReadText(disk, Path.Join(registers, register));
         if (Of("type") is ("SD" or "MMC") and var type)
         {
-            card = new CardRegisters(type, Of("name"), Of("manfid"), Of("oemid"), Of("date"), Of("ssr") is { } status ? SdClasses.Parse(status) : null);
+            _card = new CardRegisters(type, Of("name"), Of("manfid"), Of("oemid"), Of("date"), Of("ssr") is { } status ? SdClasses.Parse(status) : null);
             string[] life = Of("life_time")?.Split(' ') ?? [];
-            lifeUsed = (life is [var a, ..] ? LifeOf(a) : null, life is [_, var b] ? LifeOf(b) : null);
-            spareBlocksUsed = Of("pre_eol_info") is { } info && Hexadecimal(info) is >= 1 and <= 3 and var used ? used : null;
+            _lifeUsed = (life is [var a, ..] ? LifeOf(a) : null, life is [_, var b] ? LifeOf(b) : null);
+            _spareBlocksUsed = Of("pre_eol_info") is { } info && Hexadecimal(info) is >= 1 and <= 3 and var used ? used : null;
         }
     }
 
@@ -75,20 +75,20 @@ internal sealed class StorageDevice : IDisposable
 
     public StorageReading Read()
     {
-        lock (access)
+        lock (_access)
         {
-            return new StorageReading(name)
+            return new StorageReading(_name)
             {
-                WrittenBytes = statistics.ReadField(WrittenSectorsField) * SectorBytes,
-                Card = card,
-                LifeUsedA = lifeUsed.A,
-                LifeUsedB = lifeUsed.B,
-                SpareBlocksUsed = spareBlocksUsed,
+                WrittenBytes = _statistics.ReadField(WrittenSectorsField) * SectorBytes,
+                Card = _card,
+                LifeUsedA = _lifeUsed.A,
+                LifeUsedB = _lifeUsed.B,
+                SpareBlocksUsed = _spareBlocksUsed,
             };
         }
     }
 
-    public void Dispose() => statistics.Dispose();
+    public void Dispose() => _statistics.Dispose();
 
     /// <summary>JESD84-B51 7.4.26: 1 is at most 10 % used, up to 10; 11 is more than its estimated life; 0 is not defined.</summary>
     private static double? LifeOf(string register) => Hexadecimal(register) is >= 1 and <= 11 and var steps ? steps / LifeSteps : null;

@@ -12,24 +12,24 @@ internal sealed class VideoCoreCommand
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(2);
 
-    private string? path;
+    private string? _path;
 
     public VideoCoreCommand(IDisk disk, string root)
     {
         string found = Path.Join(root, "usr/bin/vcgencmd");
-        path = KernelFile.IsThere(disk, found) ? found : null;
+        _path = KernelFile.IsThere(disk, found) ? found : null;
     }
 
     /// <summary>The firmware's word; null where it cannot be had. Who was refused once is not asked again.</summary>
     public uint? Ask()
     {
-        if (path is null)
+        if (_path is null)
         {
             return null;
         }
 
-        uint? word = Run(path);
-        path = word is null ? null : path;
+        uint? word = Run(_path);
+        _path = word is null ? null : _path;
         return word;
     }
 

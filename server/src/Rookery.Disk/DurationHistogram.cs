@@ -15,13 +15,13 @@ internal sealed class DurationHistogram
     private const int Buckets = 34 * SubBuckets;
     private const long HalvedAtWeight = 1 << 17;
 
-    private readonly int[] counts = new int[Buckets];
-    private long weight;
+    private readonly int[] _counts = new int[Buckets];
+    private long _weight;
 
     internal void Add(long microseconds)
     {
-        counts[BucketOf(microseconds)]++;
-        if (++weight == HalvedAtWeight)
+        _counts[BucketOf(microseconds)]++;
+        if (++_weight == HalvedAtWeight)
         {
             Halve();
         }
@@ -30,11 +30,11 @@ internal sealed class DurationHistogram
     /// <summary>The least bucket bound that at least <paramref name="fraction"/> of the durations do not exceed, in microseconds; 0 when there are none.</summary>
     internal long Percentile(double fraction)
     {
-        long rank = Math.Max(1, (long)Math.Ceiling(weight * fraction));
+        long rank = Math.Max(1, (long)Math.Ceiling(_weight * fraction));
         long seen = 0;
         for (int bucket = 0; bucket < Buckets; bucket++)
         {
-            seen += counts[bucket];
+            seen += _counts[bucket];
             if (seen >= rank)
             {
                 return UpperBoundOf(bucket);
@@ -69,11 +69,11 @@ internal sealed class DurationHistogram
 
     private void Halve()
     {
-        weight = 0;
+        _weight = 0;
         for (int bucket = 0; bucket < Buckets; bucket++)
         {
-            counts[bucket] /= 2;
-            weight += counts[bucket];
+            _counts[bucket] /= 2;
+            _weight += _counts[bucket];
         }
     }
 }

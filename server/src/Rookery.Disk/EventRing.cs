@@ -4,36 +4,36 @@ namespace Rookery.Disk;
 internal sealed class EventRing(int capacity)
 {
     private const int FirstLength = 64;
-    private IoEvent[] events = [];
-    private long count;
+    private IoEvent[] _events = [];
+    private long _count;
 
     /// <summary>When the newest event that was forgotten ended, in microseconds since 1970 UTC; <see cref="long.MinValue"/> while all are kept. What ended later is there.</summary>
     internal long ForgottenUntil { get; private set; } = long.MinValue;
 
     internal void Add(in IoEvent added)
     {
-        if (count == events.Length && events.Length < capacity)
+        if (_count == _events.Length && _events.Length < capacity)
         {
-            Array.Resize(ref events, Math.Min(capacity, Math.Max(FirstLength, events.Length * 2)));
+            Array.Resize(ref _events, Math.Min(capacity, Math.Max(FirstLength, _events.Length * 2)));
         }
 
-        ref var place = ref events[count % events.Length];
-        if (count >= events.Length)
+        ref var place = ref _events[_count % _events.Length];
+        if (_count >= _events.Length)
         {
             // After a clock was set back the newest that is forgotten is not the one that ended last.
             ForgottenUntil = Math.Max(ForgottenUntil, place.EndUnixMicroseconds);
         }
 
         place = added;
-        count++;
+        _count++;
     }
 
     /// <summary>Adds the events that ended after one time and not after another to <paramref name="found"/>, in the order in which they were added.</summary>
     internal void Collect(long sinceUnixMicroseconds, long untilUnixMicroseconds, List<IoEvent> found)
     {
-        for (long i = Math.Max(0, count - events.Length); i < count; i++)
+        for (long i = Math.Max(0, _count - _events.Length); i < _count; i++)
         {
-            ref readonly var candidate = ref events[i % events.Length];
+            ref readonly var candidate = ref _events[i % _events.Length];
             if (candidate.EndUnixMicroseconds > sinceUnixMicroseconds && candidate.EndUnixMicroseconds <= untilUnixMicroseconds)
             {
                 found.Add(candidate);

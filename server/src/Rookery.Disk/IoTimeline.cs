@@ -25,14 +25,14 @@ public sealed class IoTimeline : IIoRecorder
     /// <summary>The p99.9 of a kind is found anew after so many of its events: finding it reads 272 counts.</summary>
     private const int EventsPerEstimate = 256;
 
-    private readonly Lock access = new();
-    private readonly TimeProvider time;
-    private readonly long begunUnixMicroseconds;
-    private readonly EventRing raw = new(RawEvents);
-    private readonly EventRing syncs = new(RecentSyncs);
-    private readonly RollUpHistory history = new(RollUpBytes);
-    private readonly KindState?[] kinds = new KindState?[Kinds];
-    private long currentSecond;
+    private readonly Lock _access = new();
+    private readonly TimeProvider _time;
+    private readonly long _begunUnixMicroseconds;
+    private readonly EventRing _raw = new(RawEvents);
+    private readonly EventRing _syncs = new(RecentSyncs);
+    private readonly RollUpHistory _history = new(RollUpBytes);
+    private readonly KindState?[] _kinds = new KindState?[Kinds];
+    private long _currentSecond;
 
     /// <summary>An empty timeline.</summary>
     /// <param name="time">The clock.</param>
@@ -40,10 +40,10 @@ public sealed class IoTimeline : IIoRecorder
     /// <param name="dataDevice">The same of the data's directory; left out where both are one.</param>
     public IoTimeline(TimeProvider time, string journalDevice, string? dataDevice = null)
     {
-        this.time = time;
+        _time = time;
         JournalDevice = journalDevice;
         DataDevice = dataDevice ?? journalDevice;
-        begunUnixMicroseconds = UnixMicroseconds();
+        _begunUnixMicroseconds = UnixMicroseconds();
     }
 
     /// <summary>The kernel's name of the device that the journal is on: where <see cref="IoKind.JournalWrite"/>, <see cref="IoKind.JournalSync"/> and <see cref="IoKind.JournalSpare"/> happen.</summary>
@@ -56,25 +56,25 @@ public sealed class IoTimeline : IIoRecorder
     public Action<SlowSync>? SlowSyncSeen { get; set; }
 
     /// <inheritdoc/>
-    public long Begin() => time.GetTimestamp();
+    public long Begin() => _time.GetTimestamp();
 
     /// <inheritdoc/>
     public void Record(IoKind kind, long begun, long bytes)
     {
-        long microseconds = (long)time.GetElapsedTime(begun).TotalMicroseconds;
+        long microseconds = (long)_time.GetElapsedTime(begun).TotalMicroseconds;
         SlowSync? slow = null;
-        lock (access)
+        lock (_access)
         {
             // The clock is read inside: events are in the order in which they ended.
             long end = UnixMicroseconds();
             var added = new IoEvent(kind, end - microseconds, microseconds, bytes);
             BeginSecond(end / 1_000_000);
-            raw.Add(added);
-            (kinds[(int)kind] ??= new KindState(kind)).Add(added);
+            _raw.Add(added);
+            (_kinds[(int)kind] ??= new KindState(kind)).Add(added);
             if (kind == IoKind.JournalSync)
             {
-                slow = microseconds > SlowSyncMicroseconds ? new SlowSync(JournalDevice, added, Collect(syncs, long.MinValue, long.MaxValue)) : null;
-                syncs.Add(added);
+                slow = microseconds > SlowSyncMicroseconds ? new SlowSync(JournalDevice, added, Collect(_syncs, long.MinValue, long.MaxValue)) : null;
+                _syncs.Add(added);
             }
         }
 
@@ -88,9 +88,9 @@ public sealed class IoTimeline : IIoRecorder
     /// <param name="unixMicroseconds">Microseconds since 1970 UTC.</param>
     public IReadOnlyList<IoEvent> EventsSince(long unixMicroseconds)
     {
-        lock (access)
+        lock (_access)
         {
-            return Collect(raw, unixMicroseconds, long.MaxValue);
+            return Collect(_raw, unixMicroseconds, long.MaxValue);
         }
     }
 
@@ -99,12 +99,12 @@ public sealed class IoTimeline : IIoRecorder
     /// <param name="untilUnixMicroseconds">Microseconds since 1970 UTC.</param>
     public IoEventPage EventsBetween(long sinceUnixMicroseconds, long untilUnixMicroseconds)
     {
-        lock (access)
+        lock (_access)
         {
             // Of the running microsecond there may be more to come.
             long until = Math.Min(untilUnixMicroseconds, UnixMicroseconds() - 1);
-            long from = Math.Max(sinceUnixMicroseconds, Math.Max(begunUnixMicroseconds - 1, raw.ForgottenUntil));
-            return new IoEventPage(Collect(raw, sinceUnixMicroseconds, until), from, until);
+            long from = Math.Max(sinceUnixMicroseconds, Math.Max(_begunUnixMicroseconds - 1, _raw.ForgottenUntil));
+            return new IoEventPage(Collect(_raw, sinceUnixMicroseconds, until), from, until);
         }
     }
 
@@ -116,9 +116,9 @@ public sealed class IoTimeline : IIoRecorder
     public IReadOnlyList<IoEvent> SlowEventsSince(long sinceUnixMicroseconds, long untilUnixMicroseconds = long.MaxValue)
     {
         var found = new List<IoEvent>();
-        lock (access)
+        lock (_access)
         {
-            foreach (var kind in kinds)
+            foreach (var kind in _kinds)
             {
                 kind?.Slow.Collect(sinceUnixMicroseconds, untilUnixMicroseconds, found);
             }
@@ -139,15 +139,15 @@ public sealed class IoTimeline : IIoRecorder
         RollUpHistory.Snapshot closed;
         var running = new List<IoRollUp>();
         long oldest;
-        lock (access)
+        lock (_access)
         {
             oldest = Math.Max(fromUnixSecond, (UnixMicroseconds() / 1_000_000) - RollUpHistory.KeptSeconds);
-            closed = history.TakeSnapshot();
-            foreach (var kind in kinds)
+            closed = _history.TakeSnapshot();
+            foreach (var kind in _kinds)
             {
-                if (kind is { Current.Count: > 0 } && currentSecond >= oldest && currentSecond < toUnixSecond)
+                if (kind is { Current.Count: > 0 } && _currentSecond >= oldest && _currentSecond < toUnixSecond)
                 {
-                    running.Add(kind.Current with { UnixSecond = currentSecond });
+                    running.Add(kind.Current with { UnixSecond = _currentSecond });
                 }
             }
         }
@@ -158,18 +158,18 @@ public sealed class IoTimeline : IIoRecorder
     /// <summary>Everything of a kind since the start of the process; its second is 0.</summary>
     public IoRollUp TotalOf(IoKind kind)
     {
-        lock (access)
+        lock (_access)
         {
-            return kinds[(int)kind]?.Total ?? new IoRollUp(0, kind, 0, 0, 0, 0);
+            return _kinds[(int)kind]?.Total ?? new IoRollUp(0, kind, 0, 0, 0, 0);
         }
     }
 
     /// <summary>A duration that <paramref name="fraction"/> (0 to 1) of the recent events of a kind do not exceed, in microseconds, at most 12.5 % too high; 0 when there are none.</summary>
     public long PercentileMicroseconds(IoKind kind, double fraction)
     {
-        lock (access)
+        lock (_access)
         {
-            return kinds[(int)kind]?.Durations.Percentile(fraction) ?? 0;
+            return _kinds[(int)kind]?.Durations.Percentile(fraction) ?? 0;
         }
     }
 
@@ -208,33 +208,33 @@ public sealed class IoTimeline : IIoRecorder
         return found;
     }
 
-    private long UnixMicroseconds() => (time.GetUtcNow().UtcTicks - DateTime.UnixEpoch.Ticks) / TimeSpan.TicksPerMicrosecond;
+    private long UnixMicroseconds() => (_time.GetUtcNow().UtcTicks - DateTime.UnixEpoch.Ticks) / TimeSpan.TicksPerMicrosecond;
 
     /// <summary>Closes the running second when another has begun. A clock that was set back (a Pi's at boot, by NTP) begins another one too.</summary>
     private void BeginSecond(long second)
     {
-        if (second == currentSecond)
+        if (second == _currentSecond)
         {
             return;
         }
 
-        foreach (var kind in kinds)
+        foreach (var kind in _kinds)
         {
             if (kind is { Current.Count: > 0 })
             {
-                history.Add(kind.Current with { UnixSecond = currentSecond });
+                _history.Add(kind.Current with { UnixSecond = _currentSecond });
                 kind.BeginSecond();
             }
         }
 
-        currentSecond = second;
+        _currentSecond = second;
     }
 
     /// <summary>What is known of one kind.</summary>
     private sealed class KindState(IoKind kind)
     {
-        private long slowMicroseconds;
-        private int untilEstimate = 1;
+        private long _slowMicroseconds;
+        private int _untilEstimate = 1;
 
         internal IoRollUp Current { get; private set; } = new(0, kind, 0, 0, 0, 0);
 
@@ -249,16 +249,16 @@ public sealed class IoTimeline : IIoRecorder
             var rollUp = new IoRollUp(0, kind, 1, added.Bytes, added.DurationMicroseconds, added.DurationMicroseconds);
             Current = Current.Plus(rollUp);
             Total = Total.Plus(rollUp);
-            if (added.DurationMicroseconds > slowMicroseconds && added.DurationMicroseconds >= LeastSlowMicroseconds && Total.Count > 1)
+            if (added.DurationMicroseconds > _slowMicroseconds && added.DurationMicroseconds >= LeastSlowMicroseconds && Total.Count > 1)
             {
                 Slow.Add(added);
             }
 
             Durations.Add(added.DurationMicroseconds);
-            if (--untilEstimate == 0 || Total.Count <= EventsPerEstimate)
+            if (--_untilEstimate == 0 || Total.Count <= EventsPerEstimate)
             {
-                slowMicroseconds = Durations.Percentile(SlowFraction);
-                untilEstimate = EventsPerEstimate;
+                _slowMicroseconds = Durations.Percentile(SlowFraction);
+                _untilEstimate = EventsPerEstimate;
             }
         }
 

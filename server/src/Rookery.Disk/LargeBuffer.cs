@@ -9,20 +9,20 @@ namespace Rookery.Disk;
 /// </summary>
 internal sealed unsafe class LargeBuffer(int bytes) : MemoryManager<byte>
 {
-    private readonly Pages pages = new(bytes);
+    private readonly Pages _pages = new(bytes);
 
     /// <summary>Bytes of all that are mapped.</summary>
     public static long MappedBytes => Volatile.Read(ref Pages.AllBytes);
 
     /// <summary>Bytes it has room for.</summary>
-    public int Length => pages.Length;
+    public int Length => _pages.Length;
 
     /// <summary>Makes it longer. Spans and memory from before are not to be used any more.</summary>
-    public void Grow(int bytes) => pages.Resize(bytes);
+    public void Grow(int bytes) => _pages.Resize(bytes);
 
-    public override Span<byte> GetSpan() => new(pages.Address, pages.Length);
+    public override Span<byte> GetSpan() => new(_pages.Address, _pages.Length);
 
-    public override MemoryHandle Pin(int elementIndex = 0) => new(pages.Address + elementIndex);
+    public override MemoryHandle Pin(int elementIndex = 0) => new(_pages.Address + elementIndex);
 
     public override void Unpin()
     {
@@ -32,7 +32,7 @@ internal sealed unsafe class LargeBuffer(int bytes) : MemoryManager<byte>
     /// <summary>Gives the memory back.</summary>
     public void Free() => Dispose(disposing: true);
 
-    protected override void Dispose(bool disposing) => pages.Dispose();
+    protected override void Dispose(bool disposing) => _pages.Dispose();
 
     /// <summary>Its pages. A handle, so that those of a buffer whose owner forgot it, because an exception passed by, are given back some time.</summary>
     private sealed class Pages : SafeHandle

@@ -17,13 +17,13 @@ public static class LargeBuffers
 
     private static readonly Lock Gate = new();
     private static readonly Stack<LargeBuffer>[] IdleBySize = [new(), new(), new(), new()];
-    private static long idleBytes;
+    private static long _idleBytes;
 
     /// <summary>Bytes that somebody holds now.</summary>
     public static long UsedBytes => LargeBuffer.MappedBytes - IdleBytes;
 
     /// <summary>Bytes that are kept for the next use.</summary>
-    public static long IdleBytes => Volatile.Read(ref idleBytes);
+    public static long IdleBytes => Volatile.Read(ref _idleBytes);
 
     /// <summary>Gives back all buffers that nobody holds: for a process that has become idle, or short of memory.</summary>
     public static void Trim()
@@ -38,7 +38,7 @@ public static class LargeBuffers
                 }
             }
 
-            idleBytes = 0;
+            _idleBytes = 0;
         }
     }
 
@@ -53,7 +53,7 @@ public static class LargeBuffers
             {
                 if (IdleBySize[PlaceOf(size)].TryPop(out var idle))
                 {
-                    idleBytes -= size;
+                    _idleBytes -= size;
                     return idle;
                 }
             }
@@ -83,10 +83,10 @@ public static class LargeBuffers
         {
             lock (Gate)
             {
-                if (idleBytes + size <= MostIdleBytes)
+                if (_idleBytes + size <= MostIdleBytes)
                 {
                     IdleBySize[PlaceOf(size)].Push(buffer);
-                    idleBytes += size;
+                    _idleBytes += size;
                     return;
                 }
             }

@@ -112,6 +112,6 @@ internal static partial class LibC
         internal ulong Id;
         internal ulong Flags;
         internal ulong LongestName;
-        private fixed int spare[6];
+        private fixed int _spare[6];
     }
 }

@@ -6,10 +6,10 @@ namespace Rookery.Disk;
 /// </summary>
 public sealed class MemoryBudget
 {
-    private readonly Lock sharesLock = new();
-    private readonly MemoryShare? source;
-    private MemoryShare[] shares = [];
-    private long usedBytes;
+    private readonly Lock _sharesLock = new();
+    private readonly MemoryShare? _source;
+    private MemoryShare[] _shares = [];
+    private long _usedBytes;
 
     /// <summary>A budget of <paramref name="totalBytes"/> bytes.</summary>
     public MemoryBudget(long totalBytes)
@@ -22,16 +22,16 @@ public sealed class MemoryBudget
     /// <param name="totalBytes">Its bytes.</param>
     /// <param name="source">The share of the other.</param>
     public MemoryBudget(long totalBytes, MemoryShare source)
-        : this(totalBytes) => this.source = source;
+        : this(totalBytes) => _source = source;
 
     /// <summary>The bound, in bytes.</summary>
     public long TotalBytes { get; }
 
     /// <summary>What all shares hold now, in bytes; above <see cref="TotalBytes"/> only by what was taken with <see cref="MemoryShare.Reserve"/>.</summary>
-    public long UsedBytes => Volatile.Read(ref usedBytes);
+    public long UsedBytes => Volatile.Read(ref _usedBytes);
 
     /// <summary>All shares, in the order in which they were made.</summary>
-    public IReadOnlyList<MemoryShare> Shares => Volatile.Read(ref shares);
+    public IReadOnlyList<MemoryShare> Shares => Volatile.Read(ref _shares);
 
     /// <summary>Makes a share that may hold up to <paramref name="limitBytes"/>. Limits may sum to more than the total: then first come, first served.</summary>
     /// <param name="name">What it is for, as metrics name it ("block cache").</param>
@@ -40,9 +40,9 @@ public sealed class MemoryBudget
     {
         ArgumentOutOfRangeException.ThrowIfNegative(limitBytes);
         var share = new MemoryShare(this, name, limitBytes);
-        lock (sharesLock)
+        lock (_sharesLock)
         {
-            Volatile.Write(ref shares, [.. shares, share]);
+            Volatile.Write(ref _shares, [.. _shares, share]);
         }
 
         return share;
@@ -50,30 +50,30 @@ public sealed class MemoryBudget
 
     internal bool TryAdd(long bytes)
     {
-        if (!TryAdd(ref usedBytes, bytes, TotalBytes))
+        if (!TryAdd(ref _usedBytes, bytes, TotalBytes))
         {
             return false;
         }
 
-        if (source is null || source.TryReserve(bytes))
+        if (_source is null || _source.TryReserve(bytes))
         {
             return true;
         }
 
-        Interlocked.Add(ref usedBytes, -bytes);
+        Interlocked.Add(ref _usedBytes, -bytes);
         return false;
     }
 
     internal void Add(long bytes)
     {
-        Interlocked.Add(ref usedBytes, bytes);
+        Interlocked.Add(ref _usedBytes, bytes);
         if (bytes >= 0)
         {
-            source?.Reserve(bytes);
+            _source?.Reserve(bytes);
         }
         else
         {
-            source?.Release(-bytes);
+            _source?.Release(-bytes);
         }
     }
 
@@ -99,12 +99,12 @@ public sealed class MemoryBudget
 /// <summary>One consumer's part of a <see cref="MemoryBudget"/>. Thread-safe.</summary>
 public sealed class MemoryShare
 {
-    private readonly MemoryBudget budget;
-    private long usedBytes;
+    private readonly MemoryBudget _budget;
+    private long _usedBytes;
 
     internal MemoryShare(MemoryBudget budget, string name, long limitBytes)
     {
-        this.budget = budget;
+        _budget = budget;
         Name = name;
         LimitBytes = limitBytes;
     }
@@ -116,24 +116,24 @@ public sealed class MemoryShare
     public long LimitBytes { get; }
 
     /// <summary>What it holds now, in bytes.</summary>
-    public long UsedBytes => Volatile.Read(ref usedBytes);
+    public long UsedBytes => Volatile.Read(ref _usedBytes);
 
     /// <summary>Takes <paramref name="bytes"/> if neither this share nor the budget would go over its bound.</summary>
     /// <returns>False when one would: nothing was taken, and the caller gives something back, waits or refuses.</returns>
     public bool TryReserve(long bytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(bytes);
-        if (!MemoryBudget.TryAdd(ref usedBytes, bytes, LimitBytes))
+        if (!MemoryBudget.TryAdd(ref _usedBytes, bytes, LimitBytes))
         {
             return false;
         }
 
-        if (budget.TryAdd(bytes))
+        if (_budget.TryAdd(bytes))
         {
             return true;
         }
 
-        Interlocked.Add(ref usedBytes, -bytes);
+        Interlocked.Add(ref _usedBytes, -bytes);
         return false;
     }
 
@@ -141,15 +141,15 @@ public sealed class MemoryShare
     public void Reserve(long bytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(bytes);
-        Interlocked.Add(ref usedBytes, bytes);
-        budget.Add(bytes);
+        Interlocked.Add(ref _usedBytes, bytes);
+        _budget.Add(bytes);
     }
 
     /// <summary>Gives <paramref name="bytes"/> back.</summary>
     public void Release(long bytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(bytes);
-        Invariant.Holds(Interlocked.Add(ref usedBytes, -bytes) >= 0, "a share gives back no more memory than it took");
-        budget.Add(-bytes);
+        Invariant.Holds(Interlocked.Add(ref _usedBytes, -bytes) >= 0, "a share gives back no more memory than it took");
+        _budget.Add(-bytes);
     }
 }

@@ -8,17 +8,17 @@ namespace Rookery.Disk;
 /// </summary>
 public struct PooledMemory
 {
-    private byte[]? array;
-    private LargeBuffer? large;
+    private byte[]? _array;
+    private LargeBuffer? _large;
 
     /// <summary>Bytes there is room for.</summary>
-    public readonly int Length => array is not null ? array.Length : large is null ? 0 : large.Length;
+    public readonly int Length => _array is not null ? _array.Length : _large is null ? 0 : _large.Length;
 
     /// <summary>All of it; its content is arbitrary where nothing was written.</summary>
-    public readonly Span<byte> Span => large is null ? array : large.GetSpan();
+    public readonly Span<byte> Span => _large is null ? _array : _large.GetSpan();
 
     /// <summary>The same, as memory.</summary>
-    public readonly Memory<byte> Memory => large is null ? array : large.Memory;
+    public readonly Memory<byte> Memory => _large is null ? _array : _large.Memory;
 
     /// <summary>Memory of at least <paramref name="bytes"/> bytes.</summary>
     /// <exception cref="OutOfMemoryException">There is none.</exception>
@@ -27,11 +27,11 @@ public struct PooledMemory
         PooledMemory memory = default;
         if (bytes > LargeBuffers.SmallestBytes)
         {
-            memory.large = LargeBuffers.Rent(bytes);
+            memory._large = LargeBuffers.Rent(bytes);
         }
         else
         {
-            memory.array = ArrayPool<byte>.Shared.Rent(bytes);
+            memory._array = ArrayPool<byte>.Shared.Rent(bytes);
         }
 
         return memory;
@@ -43,7 +43,7 @@ public struct PooledMemory
     /// <exception cref="OutOfMemoryException">There is none; nothing changed.</exception>
     public void Grow(int keptBytes, int bytes)
     {
-        if (bytes <= Length || (large is not null && LargeBuffers.TryGrow(large, bytes)))
+        if (bytes <= Length || (_large is not null && LargeBuffers.TryGrow(_large, bytes)))
         {
             return;
         }
@@ -57,13 +57,13 @@ public struct PooledMemory
     /// <summary>Gives the memory back; there are no bytes any more.</summary>
     public void Return()
     {
-        if (array is not null)
+        if (_array is not null)
         {
-            ArrayPool<byte>.Shared.Return(array);
+            ArrayPool<byte>.Shared.Return(_array);
         }
-        else if (large is not null)
+        else if (_large is not null)
         {
-            LargeBuffers.Return(large);
+            LargeBuffers.Return(_large);
         }
 
         this = default;

@@ -13,19 +13,19 @@ internal sealed class RollUpHistory
     private const int ChunkBytes = 16 * 1024;
     private const int LongStep = 15;
 
-    private readonly Queue<Chunk> chunks = [];
-    private readonly int mostChunks;
-    private Chunk? newest;
+    private readonly Queue<Chunk> _chunks = [];
+    private readonly int _mostChunks;
+    private Chunk? _newest;
 
     /// <summary>A history of at most <paramref name="mostBytes"/>: when everything is busy all day, its oldest hours go early.</summary>
-    internal RollUpHistory(int mostBytes) => mostChunks = Math.Max(2, mostBytes / ChunkBytes);
+    internal RollUpHistory(int mostBytes) => _mostChunks = Math.Max(2, mostBytes / ChunkBytes);
 
     /// <summary>Bytes that its chunks take now.</summary>
-    internal int TakenBytes => chunks.Count * ChunkBytes;
+    internal int TakenBytes => _chunks.Count * ChunkBytes;
 
     internal void Add(in IoRollUp added)
     {
-        var chunk = newest;
+        var chunk = _newest;
         if (chunk is null || chunk.Used + LargestRecordBytes > ChunkBytes || added.UnixSecond < chunk.LastSecond)
         {
             chunk = Begin(added.UnixSecond);
@@ -46,7 +46,7 @@ internal sealed class RollUpHistory
     }
 
     /// <summary>What is known now, to be read later without holding up who adds: written bytes of a chunk never change.</summary>
-    internal Snapshot TakeSnapshot() => new([.. chunks.Select(chunk => (chunk, chunk.Used, chunk.LastSecond))]);
+    internal Snapshot TakeSnapshot() => new([.. _chunks.Select(chunk => (chunk, chunk.Used, chunk.LastSecond))]);
 
     private static IEnumerable<IoRollUp> Read(Chunk chunk, int used)
     {
@@ -62,26 +62,26 @@ internal sealed class RollUpHistory
 
     private Chunk Begin(long second)
     {
-        while (chunks.TryPeek(out var oldest) && (chunks.Count == mostChunks || oldest.LastSecond < second - KeptSeconds))
+        while (_chunks.TryPeek(out var oldest) && (_chunks.Count == _mostChunks || oldest.LastSecond < second - KeptSeconds))
         {
-            chunks.Dequeue();
+            _chunks.Dequeue();
         }
 
-        newest = new Chunk();
-        newest.FirstSecond = newest.LastSecond = second;
-        chunks.Enqueue(newest);
-        return newest;
+        _newest = new Chunk();
+        _newest.FirstSecond = _newest.LastSecond = second;
+        _chunks.Enqueue(_newest);
+        return _newest;
     }
 
     /// <summary>The history at one moment.</summary>
     internal sealed class Snapshot
     {
-        private readonly (Chunk Chunk, int Used, long LastSecond)[] chunks;
+        private readonly (Chunk Chunk, int Used, long LastSecond)[] _chunks;
 
-        internal Snapshot((Chunk Chunk, int Used, long LastSecond)[] chunks) => this.chunks = chunks;
+        internal Snapshot((Chunk Chunk, int Used, long LastSecond)[] chunks) => _chunks = chunks;
 
         /// <summary>The roll-ups of seconds from <paramref name="from"/> up to but without <paramref name="to"/>, in the order in which they were added.</summary>
-        internal IEnumerable<IoRollUp> Between(long from, long to) => chunks
+        internal IEnumerable<IoRollUp> Between(long from, long to) => _chunks
             .Where(part => part.LastSecond >= from && part.Chunk.FirstSecond < to)
             .SelectMany(part => Read(part.Chunk, part.Used))
             .Where(rollUp => rollUp.UnixSecond >= from && rollUp.UnixSecond < to);

@@ -32,16 +32,16 @@ public sealed class SpaceReserve
 {
     private const int ResumeFraction = 16;
 
-    private readonly IDisk disk;
-    private readonly string path;
-    private readonly ReserveRule rule;
-    private readonly Func<long>? reusableBytes;
-    private readonly TimeProvider time;
-    private readonly long intervalTicks;
-    private readonly Lock access = new();
-    private ReserveState state;
-    private long nextLook;
-    private bool isLow;
+    private readonly IDisk _disk;
+    private readonly string _path;
+    private readonly ReserveRule _rule;
+    private readonly Func<long>? _reusableBytes;
+    private readonly TimeProvider _time;
+    private readonly long _intervalTicks;
+    private readonly Lock _access = new();
+    private ReserveState _state;
+    private long _nextLook;
+    private bool _isLow;
 
     /// <summary>A reserve on the file system that holds <paramref name="path"/>; looks at once.</summary>
     /// <param name="disk">The disk.</param>
@@ -53,13 +53,13 @@ public sealed class SpaceReserve
     /// <exception cref="DiskException">The file system does not say.</exception>
     public SpaceReserve(IDisk disk, string path, ReserveRule rule, TimeSpan interval, TimeProvider time, Func<long>? reusableBytes = null)
     {
-        this.disk = disk;
-        this.path = path;
-        this.rule = rule;
-        this.reusableBytes = reusableBytes;
-        this.time = time;
-        intervalTicks = (long)(interval.TotalSeconds * time.TimestampFrequency);
-        nextLook = time.GetTimestamp() + intervalTicks;
+        _disk = disk;
+        _path = path;
+        _rule = rule;
+        _reusableBytes = reusableBytes;
+        _time = time;
+        _intervalTicks = (long)(interval.TotalSeconds * time.TimestampFrequency);
+        _nextLook = time.GetTimestamp() + _intervalTicks;
         Take(disk.SpaceOf(path));
     }
 
@@ -69,16 +69,16 @@ public sealed class SpaceReserve
         get
         {
             // Of many threads that find the answer old, one looks: statvfs takes a microsecond or, on a sick card, long.
-            long now = time.GetTimestamp();
-            long due = Volatile.Read(ref nextLook);
-            if (now >= due && Interlocked.CompareExchange(ref nextLook, now + intervalTicks, due) == due)
+            long now = _time.GetTimestamp();
+            long due = Volatile.Read(ref _nextLook);
+            if (now >= due && Interlocked.CompareExchange(ref _nextLook, now + _intervalTicks, due) == due)
             {
                 Look();
             }
 
-            lock (access)
+            lock (_access)
             {
-                return state;
+                return _state;
             }
         }
     }
@@ -88,7 +88,7 @@ public sealed class SpaceReserve
     {
         try
         {
-            Take(disk.SpaceOf(path));
+            Take(_disk.SpaceOf(_path));
         }
         catch (DiskException)
         {
@@ -98,13 +98,13 @@ public sealed class SpaceReserve
 
     private void Take(in DiskSpace space)
     {
-        long reserve = rule.BytesOf(space.TotalBytes);
-        long free = space.FreeBytes + (reusableBytes?.Invoke() ?? 0);
-        lock (access)
+        long reserve = _rule.BytesOf(space.TotalBytes);
+        long free = space.FreeBytes + (_reusableBytes?.Invoke() ?? 0);
+        lock (_access)
         {
-            long needed = isLow ? reserve + (reserve / ResumeFraction) : reserve;
-            isLow = free < needed;
-            state = new ReserveState(free, isLow ? reserve + (reserve / ResumeFraction) : reserve) { TotalBytes = space.TotalBytes };
+            long needed = _isLow ? reserve + (reserve / ResumeFraction) : reserve;
+            _isLow = free < needed;
+            _state = new ReserveState(free, _isLow ? reserve + (reserve / ResumeFraction) : reserve) { TotalBytes = space.TotalBytes };
         }
     }
 }

@@ -10,15 +10,15 @@ namespace Rookery.Journal;
 /// </remarks>
 internal sealed class DamageSurvey
 {
-    private readonly List<(long Index, byte[] Payload)> configurations;
-    private readonly long manifestIndex;
-    private int landmarks;
-    private int seen;
+    private readonly List<(long Index, byte[] Payload)> _configurations;
+    private readonly long _manifestIndex;
+    private int _landmarks;
+    private int _seen;
 
     private DamageSurvey(LogMap readable, long manifestIndex)
     {
-        configurations = [.. readable.Configurations];
-        this.manifestIndex = manifestIndex;
+        _configurations = [.. readable.Configurations];
+        _manifestIndex = manifestIndex;
         End = readable.End;
         Vote = readable.Vote;
     }
@@ -42,7 +42,7 @@ internal sealed class DamageSurvey
     public bool ConfigurationIsKnown { get; private set; } = true;
 
     /// <summary>The configurations of the log, those before the gap among them.</summary>
-    public IReadOnlyList<(long Index, byte[] Payload)> Configurations => configurations;
+    public IReadOnlyList<(long Index, byte[] Payload)> Configurations => _configurations;
 
     /// <summary>Everything from a gap to the end of the journal.</summary>
     /// <param name="readable">What could be read before the gap.</param>
@@ -52,7 +52,7 @@ internal sealed class DamageSurvey
     /// <param name="write">The journal write that could not be read.</param>
     public static DamageSurvey OfAll(LogMap readable, long manifestIndex, IReadOnlyList<Segment> segments, long from, long write)
     {
-        var survey = new DamageSurvey(readable, manifestIndex) { landmarks = segments[0].Landmarks };
+        var survey = new DamageSurvey(readable, manifestIndex) { _landmarks = segments[0].Landmarks };
         survey.Scan(segments[0], from, segments.Count == 1 ? segments[0].Length : segments[1].Header!.PreviousEnd, write);
         for (int i = 1; i < segments.Count; i++)
         {
@@ -62,7 +62,7 @@ internal sealed class DamageSurvey
 
         // Nothing behind the gap says what was in it; nor does anything say what was in a part of the file that is not there.
         var last = segments[^1];
-        if ((segments.Count == 1 && survey.seen == 0) || last.Length < last.Header!.SegmentBytes)
+        if ((segments.Count == 1 && survey._seen == 0) || last.Length < last.Header!.SegmentBytes)
         {
             survey.Doubt();
         }
@@ -79,7 +79,7 @@ internal sealed class DamageSurvey
     /// <param name="write">The journal write that could not be read.</param>
     public static DamageSurvey OfGap(LogMap readable, long manifestIndex, Segment segment, long from, long to, long write)
     {
-        var survey = new DamageSurvey(readable, manifestIndex) { landmarks = segment.Landmarks };
+        var survey = new DamageSurvey(readable, manifestIndex) { _landmarks = segment.Landmarks };
         survey.Scan(segment, from, to, write);
         return survey;
     }
@@ -87,7 +87,7 @@ internal sealed class DamageSurvey
     /// <summary>The configuration in force at the manifest's index: its own index (0 when there is none) and payload.</summary>
     public (long Index, ReadOnlyMemory<byte> Payload) ConfigurationAtManifest()
     {
-        var (index, payload) = configurations.FindLast(configuration => configuration.Index <= manifestIndex);
+        var (index, payload) = _configurations.FindLast(configuration => configuration.Index <= _manifestIndex);
         return (index, payload);
     }
 
@@ -98,8 +98,8 @@ internal sealed class DamageSurvey
         HighestWrite = Math.Max(HighestWrite, header.FirstWrite - 1);
         (Vote, VoteIsKnown) = (header.Vote, true);
         Add(header.ConfigurationIndex, header.Configuration);
-        ConfigurationIsKnown |= header.ConfigurationIndex <= manifestIndex;
-        landmarks = 0;
+        ConfigurationIsKnown |= header.ConfigurationIndex <= _manifestIndex;
+        _landmarks = 0;
     }
 
     private void Scan(Segment segment, long from, long to, long write)
@@ -115,14 +115,14 @@ internal sealed class DamageSurvey
 
     private void Take(Segment segment, in FrameHeader header, long offset)
     {
-        bool repeatsVote = (header.Flags & FrameFlags.VoteCopy) != FrameFlags.None && header.Landmarks == landmarks;
-        if (header.Landmarks == FrameHeader.UnknownLandmarks || (!repeatsVote && header.Landmarks - (header.IsLandmark ? 1 : 0) != landmarks))
+        bool repeatsVote = (header.Flags & FrameFlags.VoteCopy) != FrameFlags.None && header.Landmarks == _landmarks;
+        if (header.Landmarks == FrameHeader.UnknownLandmarks || (!repeatsVote && header.Landmarks - (header.IsLandmark ? 1 : 0) != _landmarks))
         {
             Doubt();
         }
 
-        seen++;
-        landmarks = header.Landmarks;
+        _seen++;
+        _landmarks = header.Landmarks;
         HighestWrite = Math.Max(HighestWrite, header.Write);
         switch (header.Type)
         {
@@ -134,7 +134,7 @@ internal sealed class DamageSurvey
                 break;
             case FrameType.Cut:
                 End = new EntryPosition(header.Term, header.Index);
-                configurations.RemoveAll(configuration => configuration.Index > End.Index);
+                _configurations.RemoveAll(configuration => configuration.Index > End.Index);
                 break;
             case FrameType.Configuration when TryRead(segment, header, offset, out byte[] configuration):
                 Add(header.Index, configuration);
@@ -151,10 +151,10 @@ internal sealed class DamageSurvey
 
     private void Add(long index, ReadOnlyMemory<byte> configuration)
     {
-        configurations.RemoveAll(older => older.Index >= index);
+        _configurations.RemoveAll(older => older.Index >= index);
         if (!configuration.IsEmpty)
         {
-            configurations.Add((index, configuration.ToArray()));
+            _configurations.Add((index, configuration.ToArray()));
         }
     }
 

@@ -5,7 +5,7 @@ namespace Rookery.Journal;
 /// <summary>The way in: places each write in a segment, makes it durable, and only then lets it count.</summary>
 internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, IIoRecorder io, NewestNote note, Guid clusterId, Guid storeId) : IDisposable
 {
-    private readonly SegmentWriteStream stream = new(io);
+    private readonly SegmentWriteStream _stream = new(io);
 
     /// <summary>
     /// The segment that is being written, null before the first. Under the gate: a release on another thread moves the list up while it takes segments from its front,
@@ -54,20 +54,20 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
         long start = begins ? FrameLayout.FirstFrameOffset : segment.End;
         long write = LastWrite + 1;
 
-        stream.Begin(segment.File, begins ? 0 : start, FrameLayout.FirstFrameOffset + bytes);
+        _stream.Begin(segment.File, begins ? 0 : start, FrameLayout.FirstFrameOffset + bytes);
         if (begins)
         {
-            stream.Add(segment.Header!);
+            _stream.Add(segment.Header!);
         }
 
         int landmarks = segment.Landmarks;
         for (int i = 0; i < frames.Length; i++)
         {
-            stream.Add(HeaderOf(frames, i, segment, write, ref landmarks), frames[i].Payload.Span);
+            _stream.Add(HeaderOf(frames, i, segment, write, ref landmarks), frames[i].Payload.Span);
         }
 
-        stream.PadToBlock();
-        stream.Sync();                                  // from here the write survives a power cut
+        _stream.PadToBlock();
+        _stream.Sync();                                  // from here the write survives a power cut
         if (begins && isOversized)
         {
             segment = pool.Publish(segment);            // or from here, when it is a file of its own
@@ -84,9 +84,9 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
     public void BeginSegment()
     {
         var segment = BeginNext(isOversized: false, options.SegmentBytes);
-        stream.Begin(segment.File, 0, SegmentHeader.Bytes);
-        stream.Add(segment.Header!);
-        stream.Sync();
+        _stream.Begin(segment.File, 0, SegmentHeader.Bytes);
+        _stream.Add(segment.Header!);
+        _stream.Sync();
 
         Segment? empty = null;
         lock (Gate)
@@ -115,9 +115,9 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
         var segment = pool.Take();
         segment.Header = HeaderOf(segment, map, rebase.Mark, previousIncarnation: 0, previousEnd: 0);
         LastIncarnation = segment.Incarnation;
-        stream.Begin(segment.File, 0, SegmentHeader.Bytes);
-        stream.Add(segment.Header);
-        stream.Sync();                                  // from here the log before it does not count
+        _stream.Begin(segment.File, 0, SegmentHeader.Bytes);
+        _stream.Add(segment.Header);
+        _stream.Sync();                                  // from here the log before it does not count
 
         lock (Gate)
         {
@@ -136,12 +136,12 @@ internal sealed class JournalAppender(JournalOptions options, SegmentPool pool, 
     public void NoteNewest() => note.Write(Newest!.Incarnation);
 
     /// <summary>See <see cref="NodeJournal.Progress"/>.</summary>
-    public long Progress => stream.Progress;
+    public long Progress => _stream.Progress;
 
     /// <summary>Makes sure that the bytes of the last write are on the device and not only in the memory of the system.</summary>
     /// <param name="lastWrite">Where the last write begins; the first write of a segment brought its header.</param>
     public void RewriteEnd(long lastWrite) =>
-        stream.Rewrite(Live[^1].File, lastWrite == FrameLayout.FirstFrameOffset ? 0 : lastWrite, Live[^1].End);
+        _stream.Rewrite(Live[^1].File, lastWrite == FrameLayout.FirstFrameOffset ? 0 : lastWrite, Live[^1].End);
 
     public void Dispose()
     {

@@ -5,14 +5,14 @@ namespace Rookery.Journal;
 /// <summary>The files of a journal directory as they were found, opened and sorted by what their first block says. Finding changes nothing on disk.</summary>
 internal sealed class JournalDirectory : IDisposable
 {
-    private readonly IDisk disk;
-    private readonly JournalOptions options;
-    private readonly List<string> parts = [];
+    private readonly IDisk _disk;
+    private readonly JournalOptions _options;
+    private readonly List<string> _parts = [];
 
     private JournalDirectory(IDisk disk, JournalOptions options, NewestNote note)
     {
-        this.disk = disk;
-        this.options = options;
+        _disk = disk;
+        _options = options;
         Note = note;
     }
 
@@ -58,7 +58,7 @@ internal sealed class JournalDirectory : IDisposable
                 }
                 else if (SegmentName.IsPart(name))
                 {
-                    found.parts.Add(name);
+                    found._parts.Add(name);
                 }
             }
 
@@ -80,9 +80,9 @@ internal sealed class JournalDirectory : IDisposable
     /// <summary>Deletes files that were still being made, gives segments that are neither <paramref name="live"/> nor <paramref name="dropped"/> to the pool, sets foreign files aside.</summary>
     public List<string> PutInOrder(IReadOnlyCollection<Segment> live, IReadOnlyCollection<Segment> dropped, SegmentPool pool)
     {
-        foreach (string part in parts)
+        foreach (string part in _parts)
         {
-            disk.Delete(PathOf(part));
+            _disk.Delete(PathOf(part));
         }
 
         pool.SlotIsTaken(HighestSlot);
@@ -96,7 +96,7 @@ internal sealed class JournalDirectory : IDisposable
         {
             segment.Dispose();
             string name = FreeAsideName(segment.Name);
-            disk.Rename(PathOf(segment.Name), PathOf(name));
+            _disk.Rename(PathOf(segment.Name), PathOf(name));
             aside.Add(name);
         }
 
@@ -122,8 +122,8 @@ internal sealed class JournalDirectory : IDisposable
     public string KeepAside(Segment segment)
     {
         string name = FreeAsideName(segment.Name);
-        disk.Link(PathOf(segment.Name), PathOf(name));
-        disk.SyncDirectory(options.Directory);
+        _disk.Link(PathOf(segment.Name), PathOf(name));
+        _disk.SyncDirectory(_options.Directory);
         segment.KeptAside = true;
         return name;
     }
@@ -138,7 +138,7 @@ internal sealed class JournalDirectory : IDisposable
 
     private void Sort(Segment segment)
     {
-        segment.KeptAside = disk.Exists(PathOf(SegmentName.Aside(segment.Name, 1)));
+        segment.KeptAside = _disk.Exists(PathOf(SegmentName.Aside(segment.Name, 1)));
         var block = new byte[SegmentHeader.Bytes];
         int length = segment.File.Read(block, 0);
         var state = SegmentHeader.Read(block.AsSpan(0, length), segment.File.Path, out var header);
@@ -151,7 +151,7 @@ internal sealed class JournalDirectory : IDisposable
                 Used.Add(segment);
                 break;
             case SegmentHeaderState.Unused when segment.Length > 0:
-            case SegmentHeaderState.Unreadable when segment.Length == options.SegmentBytes:
+            case SegmentHeaderState.Unreadable when segment.Length == _options.SegmentBytes:
                 Spare.Add(segment);
                 break;
             default:
@@ -162,7 +162,7 @@ internal sealed class JournalDirectory : IDisposable
 
     private void CheckStore()
     {
-        if (options.StoreId != Guid.Empty && Used.Count > 0 && Used.TrueForAll(segment => segment.Header!.StoreId != options.StoreId))
+        if (_options.StoreId != Guid.Empty && Used.Count > 0 && Used.TrueForAll(segment => segment.Header!.StoreId != _options.StoreId))
         {
             throw new ForeignJournalException(Used[0].File.Path);
         }
@@ -223,7 +223,7 @@ internal sealed class JournalDirectory : IDisposable
     private string FreeAsideName(string name)
     {
         int number = 1;
-        while (disk.Exists(PathOf(SegmentName.Aside(name, number))))
+        while (_disk.Exists(PathOf(SegmentName.Aside(name, number))))
         {
             number++;
         }
@@ -231,5 +231,5 @@ internal sealed class JournalDirectory : IDisposable
         return SegmentName.Aside(name, number);
     }
 
-    private string PathOf(string name) => Path.Join(options.Directory, name);
+    private string PathOf(string name) => Path.Join(_options.Directory, name);
 }

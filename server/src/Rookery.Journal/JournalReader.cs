@@ -6,23 +6,23 @@ namespace Rookery.Journal;
 /// </summary>
 public sealed class JournalReader : IDisposable
 {
-    private readonly JournalAppender appender;
-    private readonly List<(LogSpan Span, long End)> spans = [];
-    private SegmentWalker? walker;
-    private long nextIndex;
-    private int current;
+    private readonly JournalAppender _appender;
+    private readonly List<(LogSpan Span, long End)> _spans = [];
+    private SegmentWalker? _walker;
+    private long _nextIndex;
+    private int _current;
 
     /// <summary>Pins what is to be read. The caller holds the appender's gate.</summary>
     internal JournalReader(JournalAppender appender, long fromIndex)
     {
-        this.appender = appender;
-        nextIndex = fromIndex;
+        _appender = appender;
+        _nextIndex = fromIndex;
         foreach (var span in appender.Map.Spans)
         {
             if (span.LastIndex >= fromIndex)
             {
                 span.Segment.Pins++;
-                spans.Add((span, span.Segment.End));
+                _spans.Add((span, span.Segment.End));
             }
         }
     }
@@ -34,33 +34,33 @@ public sealed class JournalReader : IDisposable
     /// <exception cref="Disk.DiskException">The disk could not be read.</exception>
     public bool Next(out JournalFrame frame)
     {
-        while (current < spans.Count)
+        while (_current < _spans.Count)
         {
-            var (span, end) = spans[current];
-            if (nextIndex > span.LastIndex)
+            var (span, end) = _spans[_current];
+            if (_nextIndex > span.LastIndex)
             {
                 LeaveSpan();
                 continue;
             }
 
-            walker ??= new SegmentWalker(span.Segment, span.Offset, end, span.Write);
-            long offset = walker.Offset;
-            if (!walker.Next(out var header, out var payload))
+            _walker ??= new SegmentWalker(span.Segment, span.Offset, end, span.Write);
+            long offset = _walker.Offset;
+            if (!_walker.Next(out var header, out var payload))
             {
                 throw Damaged(span.Segment, offset);
             }
 
-            if (!header.IsReplicated || header.Index < nextIndex)
+            if (!header.IsReplicated || header.Index < _nextIndex)
             {
                 continue;
             }
 
-            if (header.Index != nextIndex)
+            if (header.Index != _nextIndex)
             {
                 throw Damaged(span.Segment, offset);
             }
 
-            nextIndex++;
+            _nextIndex++;
             frame = new JournalFrame(header.Type, header.Index, header.Term, header.OperationsBefore, header.OperationCount, payload);
             return true;
         }
@@ -72,7 +72,7 @@ public sealed class JournalReader : IDisposable
     /// <summary>Gives back the buffer and lets segments be recycled.</summary>
     public void Dispose()
     {
-        while (current < spans.Count)
+        while (_current < _spans.Count)
         {
             LeaveSpan();
         }
@@ -80,18 +80,18 @@ public sealed class JournalReader : IDisposable
 
     private void LeaveSpan()
     {
-        walker?.Dispose();
-        walker = null;
-        lock (appender.Gate)
+        _walker?.Dispose();
+        _walker = null;
+        lock (_appender.Gate)
         {
-            spans[current].Span.Segment.Pins--;
+            _spans[_current].Span.Segment.Pins--;
         }
 
-        current++;
+        _current++;
     }
 
     private JournalDamagedException Damaged(Segment segment, long offset) => new(
-        $"{segment.File.Path} is damaged at offset {offset}: entry {nextIndex} cannot be read back. Nothing was changed. Put back an undamaged copy of the file, or restore a backup.",
+        $"{segment.File.Path} is damaged at offset {offset}: entry {_nextIndex} cannot be read back. Nothing was changed. Put back an undamaged copy of the file, or restore a backup.",
         segment.File.Path,
         offset);
 }

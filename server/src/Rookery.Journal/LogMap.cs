@@ -13,9 +13,9 @@ internal readonly record struct LogSpan(Segment Segment, long FirstIndex, long L
 /// <summary>What the frames on disk add up to: the log after all cuts, where it lies, the vote and the configuration in force.</summary>
 internal sealed class LogMap
 {
-    private readonly List<LogSpan> spans = [];
-    private readonly List<(long Index, byte[] Payload)> configurations = [];
-    private bool spanIsOpen;
+    private readonly List<LogSpan> _spans = [];
+    private readonly List<(long Index, byte[] Payload)> _configurations = [];
+    private bool _spanIsOpen;
 
     private LogMap(JournalPosition position)
     {
@@ -61,13 +61,13 @@ internal sealed class LogMap
     public long CommittedIndex { get; private set; }
 
     /// <summary>The configurations in the log and the one before it, by index.</summary>
-    public IReadOnlyList<(long Index, byte[] Payload)> Configurations => configurations;
+    public IReadOnlyList<(long Index, byte[] Payload)> Configurations => _configurations;
 
-    public ReadOnlyMemory<byte> Configuration => configurations.Count == 0 ? default : configurations[^1].Payload;
+    public ReadOnlyMemory<byte> Configuration => _configurations.Count == 0 ? default : _configurations[^1].Payload;
 
-    public long ConfigurationIndex => configurations.Count == 0 ? 0 : configurations[^1].Index;
+    public long ConfigurationIndex => _configurations.Count == 0 ? 0 : _configurations[^1].Index;
 
-    public IReadOnlyList<LogSpan> Spans => spans;
+    public IReadOnlyList<LogSpan> Spans => _spans;
 
     /// <summary>A log that has no frames yet and goes on behind <paramref name="position"/>.</summary>
     public static LogMap Empty(JournalPosition position) => new(position);
@@ -79,7 +79,7 @@ internal sealed class LogMap
         map.Lose(before.Lost);
         if (!rebase.Configuration.IsEmpty)
         {
-            map.configurations.Add((rebase.ConfigurationIndex, rebase.Configuration.ToArray()));
+            map._configurations.Add((rebase.ConfigurationIndex, rebase.Configuration.ToArray()));
         }
 
         return map;
@@ -88,7 +88,7 @@ internal sealed class LogMap
     /// <summary>The configuration that is in force behind an index: its own index (0 when there is none) and payload.</summary>
     public (long Index, ReadOnlyMemory<byte> Payload) ConfigurationAt(long index)
     {
-        var (found, payload) = configurations.FindLast(configuration => configuration.Index <= index);
+        var (found, payload) = _configurations.FindLast(configuration => configuration.Index <= index);
         return (found, payload);
     }
 
@@ -119,28 +119,28 @@ internal sealed class LogMap
                 CommittedIndex = Math.Max(CommittedIndex, header.Index);
                 return;
             case FrameType.Configuration:
-                configurations.Add((header.Index, payload.ToArray()));
+                _configurations.Add((header.Index, payload.ToArray()));
                 break;
         }
 
         Position = new JournalPosition(header.Index, header.Term, header.OperationsBefore + header.OperationCount);
-        if (spanIsOpen && spans[^1].Segment == segment)
+        if (_spanIsOpen && _spans[^1].Segment == segment)
         {
-            spans[^1] = spans[^1] with { LastIndex = header.Index };
+            _spans[^1] = _spans[^1] with { LastIndex = header.Index };
             return;
         }
 
-        spans.Add(new LogSpan(segment, header.Index, header.Index, offset, header.Write));
-        spanIsOpen = true;
+        _spans.Add(new LogSpan(segment, header.Index, header.Index, offset, header.Write));
+        _spanIsOpen = true;
     }
 
     /// <summary>What the header of a further segment repeats was true when it was begun, and may have been in a gap before it.</summary>
     public void TakeOver(SegmentHeader header)
     {
         (Vote, Lost) = (header.Vote, header.Lost);
-        if (!header.Configuration.IsEmpty && (configurations.Count == 0 || header.ConfigurationIndex != ConfigurationIndex))
+        if (!header.Configuration.IsEmpty && (_configurations.Count == 0 || header.ConfigurationIndex != ConfigurationIndex))
         {
-            configurations.Add((header.ConfigurationIndex, header.Configuration.ToArray()));
+            _configurations.Add((header.ConfigurationIndex, header.Configuration.ToArray()));
         }
     }
 
@@ -155,10 +155,10 @@ internal sealed class LogMap
     public void BeginAgainAt(JournalPosition position, DamageSurvey gap)
     {
         Vote = gap.Vote;
-        configurations.Clear();
-        configurations.AddRange(gap.Configurations);
-        spans.Clear();
-        spanIsOpen = false;
+        _configurations.Clear();
+        _configurations.AddRange(gap.Configurations);
+        _spans.Clear();
+        _spanIsOpen = false;
         Base = position;
         Position = position;
     }
@@ -169,8 +169,8 @@ internal sealed class LogMap
         var released = first.Header!.Position;
         Base = released.Index > Base.Index ? released : Base;
         long from = FirstIndex;
-        spans.RemoveAll(span => span.LastIndex < from);
-        spanIsOpen &= spans.Count > 0;
+        _spans.RemoveAll(span => span.LastIndex < from);
+        _spanIsOpen &= _spans.Count > 0;
     }
 
     private void Lose(EntryPosition through)
@@ -181,14 +181,14 @@ internal sealed class LogMap
 
     private void Cut(JournalPosition end)
     {
-        spans.RemoveAll(span => span.FirstIndex > end.Index);
-        if (spans.Count > 0 && spans[^1].LastIndex > end.Index)
+        _spans.RemoveAll(span => span.FirstIndex > end.Index);
+        if (_spans.Count > 0 && _spans[^1].LastIndex > end.Index)
         {
-            spans[^1] = spans[^1] with { LastIndex = end.Index };
+            _spans[^1] = _spans[^1] with { LastIndex = end.Index };
         }
 
-        configurations.RemoveAll(configuration => configuration.Index > end.Index);
-        spanIsOpen = false;
+        _configurations.RemoveAll(configuration => configuration.Index > end.Index);
+        _spanIsOpen = false;
         Base = end.Index < Base.Index ? end : Base;
         Position = end;
     }

@@ -22,10 +22,10 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     private const int StoreOffset = 24;
     private const int ContentBytes = StoreOffset + 16;
 
-    private readonly (Guid StoreId, long Incarnation)[] blocks = new (Guid StoreId, long Incarnation)[2];
-    private Guid store;
-    private int nextBlock;
-    private bool isNameDurable;
+    private readonly (Guid StoreId, long Incarnation)[] _blocks = new (Guid StoreId, long Incarnation)[2];
+    private Guid _store;
+    private int _nextBlock;
+    private bool _isNameDurable;
 
     private static ReadOnlySpan<byte> Magic => "ROOKNEW2"u8;
 
@@ -51,12 +51,12 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
     /// <summary>Lets the note count for the journal of one store only: one block may still be of another.</summary>
     public void Bind(Guid storeId)
     {
-        (store, Incarnation, nextBlock) = (storeId, 0, 0);
-        for (int place = 0; place < blocks.Length; place++)
+        (_store, Incarnation, _nextBlock) = (storeId, 0, 0);
+        for (int place = 0; place < _blocks.Length; place++)
         {
-            if (blocks[place].StoreId == storeId && blocks[place].Incarnation > Incarnation)
+            if (_blocks[place].StoreId == storeId && _blocks[place].Incarnation > Incarnation)
             {
-                (Incarnation, nextBlock) = (blocks[place].Incarnation, 1 - place);
+                (Incarnation, _nextBlock) = (_blocks[place].Incarnation, 1 - place);
             }
         }
     }
@@ -74,32 +74,32 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
         byte[] block = new byte[BlockBytes];
         Magic.CopyTo(block);
         BinaryPrimitives.WriteInt64LittleEndian(block.AsSpan(16), incarnation);
-        store.TryWriteBytes(block.AsSpan(StoreOffset));
+        _store.TryWriteBytes(block.AsSpan(StoreOffset));
         BinaryPrimitives.WriteUInt32LittleEndian(block.AsSpan(8), ChecksumOf(block));
         long begun = io.Begin();
         if (Trouble is not null && disk.Exists(path))
         {
             // What cannot be read may take no other bytes in its place either.
             disk.Delete(path);
-            isNameDurable = false;
+            _isNameDurable = false;
         }
 
         using (var file = disk.Open(path, disk.Exists(path) ? DiskOpen.ReadWrite : DiskOpen.CreateNew))
         {
-            file.Write(block, nextBlock * BlockBytes);
+            file.Write(block, _nextBlock * BlockBytes);
             file.Sync();
         }
 
-        if (!isNameDurable)
+        if (!_isNameDurable)
         {
             disk.SyncDirectory(directory);
-            isNameDurable = true;
+            _isNameDurable = true;
         }
 
         io.Record(IoKind.Manifest, begun, BlockBytes);
         Trouble = null;
-        blocks[nextBlock] = (store, incarnation);
-        nextBlock = 1 - nextBlock;
+        _blocks[_nextBlock] = (_store, incarnation);
+        _nextBlock = 1 - _nextBlock;
         Incarnation = incarnation;
     }
 
@@ -111,9 +111,9 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
             return;
         }
 
-        isNameDurable = true;
+        _isNameDurable = true;
         using var file = disk.Open(path, DiskOpen.Read);
-        for (int place = 0; place < blocks.Length; place++)
+        for (int place = 0; place < _blocks.Length; place++)
         {
             int current = place;
             Try(() => Read(file, current));
@@ -127,7 +127,7 @@ internal sealed class NewestNote(IDisk disk, string directory, IIoRecorder io)
             && BinaryPrimitives.ReadUInt32LittleEndian(block.AsSpan(8)) == ChecksumOf(block))
         {
             long noted = BinaryPrimitives.ReadInt64LittleEndian(block.AsSpan(16));
-            blocks[place] = (new Guid(block.AsSpan(StoreOffset)), noted);
+            _blocks[place] = (new Guid(block.AsSpan(StoreOffset)), noted);
             Incarnation = Math.Max(Incarnation, noted);
         }
     }

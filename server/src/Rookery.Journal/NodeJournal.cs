@@ -10,74 +10,74 @@ namespace Rookery.Journal;
 /// </remarks>
 public sealed class NodeJournal : IDisposable
 {
-    private readonly JournalAppender appender;
-    private readonly SegmentPool pool;
-    private readonly IDisposable directoryLock;
-    private readonly string directory;
-    private readonly int segmentBytes;
-    private string? latch;
-    private Exception? latchCause;
-    private bool isStopped;
-    private readonly List<long> kept = [];
-    private long releasedThrough;
-    private IReadOnlyList<RecoveredEntry> recovered;
+    private readonly JournalAppender _appender;
+    private readonly SegmentPool _pool;
+    private readonly IDisposable _directoryLock;
+    private readonly string _directory;
+    private readonly int _segmentBytes;
+    private string? _latch;
+    private Exception? _latchCause;
+    private bool _isStopped;
+    private readonly List<long> _kept = [];
+    private long _releasedThrough;
+    private IReadOnlyList<RecoveredEntry> _recovered;
 
     internal NodeJournal(JournalAppender appender, SegmentPool pool, JournalOptions options, IDisposable directoryLock, JournalRecovery recovery, List<RecoveredEntry> recovered)
     {
-        this.appender = appender;
-        this.pool = pool;
-        this.directoryLock = directoryLock;
-        directory = options.Directory;
-        segmentBytes = options.SegmentBytes;
+        _appender = appender;
+        _pool = pool;
+        _directoryLock = directoryLock;
+        _directory = options.Directory;
+        _segmentBytes = options.SegmentBytes;
         Recovery = recovery;
-        this.recovered = recovered;
+        _recovered = recovered;
     }
 
     /// <summary>What opening found and did.</summary>
     public JournalRecovery Recovery { get; }
 
     /// <summary>The lowest index that can be read.</summary>
-    public long FirstIndex => appender.Map.FirstIndex;
+    public long FirstIndex => _appender.Map.FirstIndex;
 
     /// <summary>The log before <see cref="FirstIndex"/>.</summary>
-    public JournalPosition Base => appender.Map.Base;
+    public JournalPosition Base => _appender.Map.Base;
 
     /// <summary>Bytes of segments that stay although they are released, so that a member that was away for a while can be given their entries. Those that recovery had no use for do not count.</summary>
     public long KeptBytes { get; set; }
 
     /// <summary>Rises with each piece that a write hands to the disk, and with each sync: a sign of life of a slow card.</summary>
-    public long Progress => appender.Progress;
+    public long Progress => _appender.Progress;
 
     /// <summary>The highest index, durable; the index before <see cref="FirstIndex"/> when there is no frame.</summary>
-    public long LastIndex => appender.Map.Position.Index;
+    public long LastIndex => _appender.Map.Position.Index;
 
     /// <summary>The term at <see cref="LastIndex"/>.</summary>
-    public long LastTerm => appender.Map.Position.Term;
+    public long LastTerm => _appender.Map.Position.Term;
 
     /// <summary>Operations before the next frame: the next operation gets the etag after this number.</summary>
-    public long OperationsBeforeNext => appender.Map.Position.Operations;
+    public long OperationsBeforeNext => _appender.Map.Position.Operations;
 
     /// <summary>The number of the last durable write; rises by at least one with each.</summary>
-    public long LastWrite => appender.LastWrite;
+    public long LastWrite => _appender.LastWrite;
 
     /// <summary>
     /// Through which index the log is known to be committed by the notes among its frames, at most <see cref="LastIndex"/>; 0 when there are none that can be read. A note tells of an earlier write than its own:
     /// the last entries may be committed too.
     /// </summary>
-    public long CommittedIndex => Math.Min(appender.Map.CommittedIndex, LastIndex);
+    public long CommittedIndex => Math.Min(_appender.Map.CommittedIndex, LastIndex);
 
     /// <summary>The payload of the last vote frame, empty when there is none.</summary>
-    public ReadOnlyMemory<byte> Vote => appender.Map.Vote;
+    public ReadOnlyMemory<byte> Vote => _appender.Map.Vote;
 
     /// <summary>The payload of the last configuration frame that no cut took back, empty when there is none.</summary>
-    public ReadOnlyMemory<byte> Configuration => appender.Map.Configuration;
+    public ReadOnlyMemory<byte> Configuration => _appender.Map.Configuration;
 
     /// <summary>The configuration in force behind <paramref name="index"/>, which is not below what the manifest held when the journal was opened: its index (0 when there is none) and payload. From any thread.</summary>
     public (long Index, ReadOnlyMemory<byte> Payload) ConfigurationAt(long index)
     {
-        lock (appender.Gate)
+        lock (_appender.Gate)
         {
-            return appender.Map.ConfigurationAt(index);
+            return _appender.Map.ConfigurationAt(index);
         }
     }
 
@@ -86,15 +86,15 @@ public sealed class NodeJournal : IDisposable
     {
         get
         {
-            lock (appender.Gate)
+            lock (_appender.Gate)
             {
-                return appender.Live.Concat(appender.GivenUp).Sum(static segment => segment.Length);
+                return _appender.Live.Concat(_appender.GivenUp).Sum(static segment => segment.Length);
             }
         }
     }
 
     /// <summary>Bytes of segments that are ready to be written: room that the journal has although its file system does not call it free. From any thread.</summary>
-    public long ReadyBytes => (long)pool.Ready * segmentBytes;
+    public long ReadyBytes => (long)_pool.Ready * _segmentBytes;
 
     /// <summary>
     /// Bytes of the segments that a start would read if the manifest were at <paramref name="index"/>. A host flushes when they grow, so that recovery stays short: those that only
@@ -102,9 +102,9 @@ public sealed class NodeJournal : IDisposable
     /// </summary>
     public long BytesAbove(long index)
     {
-        lock (appender.Gate)
+        lock (_appender.Gate)
         {
-            var live = appender.Live;
+            var live = _appender.Live;
             long bytes = 0;
             for (int i = live.Count - 1; i >= 0 && (i == live.Count - 1 || live[i + 1].Header!.Position.Index > index); i--)
             {
@@ -164,10 +164,10 @@ public sealed class NodeJournal : IDisposable
     public void Write(ReadOnlySpan<JournalFrame> frames)
     {
         ThrowIfLatched();
-        Invariant.Holds(!isStopped, "nothing is written after the clean stop");
-        FrameRules.Check(frames, appender.Map);
+        Invariant.Holds(!_isStopped, "nothing is written after the clean stop");
+        FrameRules.Check(frames, _appender.Map);
         int cut = FrameRules.CutIn(frames);
-        if (cut >= 0 && frames[cut].Index < appender.Map.ConfigurationIndex)
+        if (cut >= 0 && frames[cut].Index < _appender.Map.ConfigurationIndex)
         {
             // A header may repeat the configuration that the cut takes back, and the one before may lie in segments that are given back: from here on a header tells it. A log that is cut and has no
             // replacement yet is no less than it was: what the cut took back contradicts a leader.
@@ -190,8 +190,8 @@ public sealed class NodeJournal : IDisposable
     public void Rebase(in JournalRebase rebase)
     {
         ThrowIfLatched();
-        Invariant.Holds(!isStopped, "nothing is written after the clean stop");
-        Invariant.Holds(rebase.Mark > appender.RebaseMark, "a journal begins anew once for each installed state");
+        Invariant.Holds(!_isStopped, "nothing is written after the clean stop");
+        Invariant.Holds(rebase.Mark > _appender.RebaseMark, "a journal begins anew once for each installed state");
         Invariant.Holds(rebase.Configuration.Length <= SegmentHeader.MaxConfigurationBytes, "a configuration fits into a segment header");
         BeginOrLatch(rebase);
     }
@@ -199,28 +199,28 @@ public sealed class NodeJournal : IDisposable
     /// <summary>The entries and cuts that opening read, in their order, so that nobody needs to read them again to know the terms and sizes of the log. Given once.</summary>
     public IReadOnlyList<RecoveredEntry> TakeRecovered()
     {
-        var taken = recovered;
-        recovered = [];
+        var taken = _recovered;
+        _recovered = [];
         return taken;
     }
 
     /// <summary>A reader whose first frame has <paramref name="fromIndex"/>, which lies between <see cref="FirstIndex"/> and the index after <see cref="LastIndex"/>.</summary>
     public JournalReader Read(long fromIndex)
     {
-        lock (appender.Gate)
+        lock (_appender.Gate)
         {
             ArgumentOutOfRangeException.ThrowIfLessThan(fromIndex, FirstIndex);
             ArgumentOutOfRangeException.ThrowIfGreaterThan(fromIndex, LastIndex + 1);
-            return new JournalReader(appender, fromIndex);
+            return new JournalReader(_appender, fromIndex);
         }
     }
 
     /// <summary>A reader of every frame there is, from <see cref="FirstIndex"/> on. From any thread, segments may be released meanwhile.</summary>
     public JournalReader Read()
     {
-        lock (appender.Gate)
+        lock (_appender.Gate)
         {
-            return new JournalReader(appender, FirstIndex);
+            return new JournalReader(_appender, FirstIndex);
         }
     }
 
@@ -228,23 +228,23 @@ public sealed class NodeJournal : IDisposable
     /// <exception cref="DiskException">A file that is not needed any more could not be deleted; the journal goes on.</exception>
     public void ReleaseThrough(long index)
     {
-        lock (appender.Gate)
+        lock (_appender.Gate)
         {
-            releasedThrough = Math.Max(releasedThrough, kept.Count == 0 ? index : Math.Min(index, kept.Min()));
+            _releasedThrough = Math.Max(_releasedThrough, _kept.Count == 0 ? index : Math.Min(index, _kept.Min()));
         }
 
         while (NextReleased() is { } segment)
         {
-            pool.Release(segment);
+            _pool.Release(segment);
         }
     }
 
     /// <summary>Keeps every entry above <paramref name="index"/>, which is not released yet, until the result is disposed: for who is given what lies below and will ask for the rest. From any thread.</summary>
     public IDisposable KeepAbove(long index)
     {
-        lock (appender.Gate)
+        lock (_appender.Gate)
         {
-            kept.Add(index);
+            _kept.Add(index);
         }
 
         return new KeptEntries(this, index);
@@ -259,8 +259,8 @@ public sealed class NodeJournal : IDisposable
     public bool PrepareSpare()
     {
         ReleaseThrough(0); // A segment that was still being written when its index was released.
-        bool isPrepared = pool.Prepare();
-        appender.NoteNewest();
+        bool isPrepared = _pool.Prepare();
+        _appender.NoteNewest();
         return isPrepared;
     }
 
@@ -269,33 +269,33 @@ public sealed class NodeJournal : IDisposable
     public void StopCleanly()
     {
         ThrowIfLatched();
-        if (isStopped)
+        if (_isStopped)
         {
             return;
         }
 
-        WriteOrLatch([JournalOpening.LocalFrame(FrameType.CleanStop, appender.Map)]);
-        isStopped = true;
+        WriteOrLatch([JournalOpening.LocalFrame(FrameType.CleanStop, _appender.Map)]);
+        _isStopped = true;
     }
 
     /// <summary>Closes the files. Without <see cref="StopCleanly"/> the next opening treats the end as torn.</summary>
     public void Dispose()
     {
-        appender.Dispose();
-        pool.Dispose();
-        directoryLock.Dispose();
+        _appender.Dispose();
+        _pool.Dispose();
+        _directoryLock.Dispose();
     }
 
     private void WriteOrLatch(ReadOnlySpan<JournalFrame> frames, bool beginsSegment = false)
     {
         // Latched until proven durable: whatever goes wrong in between leaves it so.
-        latch = "a write did not finish";
+        _latch = "a write did not finish";
         try
         {
-            appender.Append(frames);
+            _appender.Append(frames);
             if (beginsSegment)
             {
-                appender.BeginSegment();
+                _appender.BeginSegment();
             }
         }
         catch (DiskException error)
@@ -303,75 +303,75 @@ public sealed class NodeJournal : IDisposable
             Latch(error);
         }
 
-        latch = null;
+        _latch = null;
     }
 
     private void BeginOrLatch(in JournalRebase rebase)
     {
-        latch = "it did not begin anew";
+        _latch = "it did not begin anew";
         try
         {
-            appender.BeginAnew(rebase);
+            _appender.BeginAnew(rebase);
         }
         catch (DiskException error)
         {
             Latch(error);
         }
 
-        latch = null;
+        _latch = null;
     }
 
     private void Latch(DiskException error)
     {
-        latch = error.Message.TrimEnd('.');
-        latchCause = error;
+        _latch = error.Message.TrimEnd('.');
+        _latchCause = error;
         ThrowIfLatched();
     }
 
     private void ThrowIfLatched()
     {
-        if (latch is not null)
+        if (_latch is not null)
         {
             throw new JournalLatchedException(
-                $"The journal in {directory} takes no more writes ({latch}). What was acknowledged is safe; put the cause right and start the node again.",
-                latchCause);
+                $"The journal in {_directory} takes no more writes ({_latch}). What was acknowledged is safe; put the cause right and start the node again.",
+                _latchCause);
         }
     }
 
     /// <summary>Takes the oldest segment out of use when the released index covers it and nobody reads it. The one being written stays: its header proves what came before.</summary>
     private Segment? NextReleased()
     {
-        lock (appender.Gate)
+        lock (_appender.Gate)
         {
-            if (appender.GivenUp.Find(static segment => segment.Pins == 0) is { } givenUp)
+            if (_appender.GivenUp.Find(static segment => segment.Pins == 0) is { } givenUp)
             {
-                appender.GivenUp.Remove(givenUp);
+                _appender.GivenUp.Remove(givenUp);
                 return givenUp;
             }
 
-            var live = appender.Live;
-            if (live.Count < 2 || live[0].Pins > 0 || live[1].Header!.Position.Index > releasedThrough || live.Skip(1).Sum(static segment => segment.Length) < KeptBytes)
+            var live = _appender.Live;
+            if (live.Count < 2 || live[0].Pins > 0 || live[1].Header!.Position.Index > _releasedThrough || live.Skip(1).Sum(static segment => segment.Length) < KeptBytes)
             {
                 return null;
             }
 
             var segment = live[0];
             live.RemoveAt(0);
-            appender.Map.Release(live[0]);
+            _appender.Map.Release(live[0]);
             return segment;
         }
     }
 
     private sealed class KeptEntries(NodeJournal journal, long index) : IDisposable
     {
-        private bool isDisposed;
+        private bool _isDisposed;
 
         public void Dispose()
         {
-            lock (journal.appender.Gate)
+            lock (journal._appender.Gate)
             {
-                _ = !isDisposed && journal.kept.Remove(index);
-                isDisposed = true;
+                _ = !_isDisposed && journal._kept.Remove(index);
+                _isDisposed = true;
             }
         }
     }

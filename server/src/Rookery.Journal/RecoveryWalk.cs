@@ -4,15 +4,15 @@ namespace Rookery.Journal;
 /// <remarks>Changes nothing on disk, except that a damaged segment gets a second name in case B.</remarks>
 internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions options, JournalKnowledge known)
 {
-    private readonly bool isGivenUp = IsGivenUp(directory, known);
+    private readonly bool _isGivenUp = IsGivenUp(directory, known);
 
     // Of a journal that is given up only the vote counts. It is in the newest segment, and the manifest proves nothing about where that one ends.
-    private readonly JournalKnowledge knowledge = IsGivenUp(directory, known) ? known with { ManifestIndex = 0, ManifestTerm = 0, ManifestOperations = 0 } : known;
-    private FrameType lastFrame;
-    private long lastWrite;
-    private long highestWrite;
-    private TailVerdict verdict;
-    private string sentence = "";
+    private readonly JournalKnowledge _knowledge = IsGivenUp(directory, known) ? known with { ManifestIndex = 0, ManifestTerm = 0, ManifestOperations = 0 } : known;
+    private FrameType _lastFrame;
+    private long _lastWrite;
+    private long _highestWrite;
+    private TailVerdict _verdict;
+    private string _sentence = "";
 
     /// <summary>Whether no node starts on the journal: nothing may change then, and it matters for no vote what it forgot.</summary>
     public bool IsForReading { get; init; }
@@ -30,7 +30,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     public TailVerdict TailVerdict { get; private set; }
 
     /// <summary>The write number to go on from: behind a torn write one is left out, because the torn one may have used it.</summary>
-    public long LastWrite => TailVerdict == TailVerdict.GoOnAfterCleanStop ? lastWrite : Math.Max(lastWrite, highestWrite) + 1;
+    public long LastWrite => TailVerdict == TailVerdict.GoOnAfterCleanStop ? _lastWrite : Math.Max(_lastWrite, _highestWrite) + 1;
 
     /// <summary>Where the journal begins anew; null when it goes on.</summary>
     public JournalRebase? Rebase { get; private set; } = IsGivenUp(directory, known) ? known.Rebase : null;
@@ -56,7 +56,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                 + "a start writes that note again.";
         }
 
-        return new JournalRecovery(verdict, RecoveryTable.LabelOf(verdict), sentence + note, MayHaveAcknowledged, aside);
+        return new JournalRecovery(_verdict, RecoveryTable.LabelOf(_verdict), _sentence + note, MayHaveAcknowledged, aside);
     }
 
     /// <summary>Reads and judges.</summary>
@@ -87,10 +87,10 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             }
         }
 
-        if (isGivenUp && Rebase is { } rebase)
+        if (_isGivenUp && Rebase is { } rebase)
         {
-            verdict = TailVerdict.BeginBehindInstalled;
-            sentence += $" A state through index {rebase.Position.Index} had been installed from a peer: the journal begins anew behind it.";
+            _verdict = TailVerdict.BeginBehindInstalled;
+            _sentence += $" A state through index {rebase.Position.Index} had been installed from a peer: the journal begins anew behind it.";
         }
     }
 
@@ -102,12 +102,12 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     {
         if (directory.Used.Count == 0)
         {
-            if (knowledge.WasBegun || directory.IsNewestMissing || directory.OrphanHoldsLaterWrite || knowledge.ManifestIndex > 0)
+            if (_knowledge.WasBegun || directory.IsNewestMissing || directory.OrphanHoldsLaterWrite || _knowledge.ManifestIndex > 0)
             {
                 string file = directory.Orphan?.File.Path ?? options.Directory;
-                string held = knowledge.ManifestIndex == 0
+                string held = _knowledge.ManifestIndex == 0
                     ? "the manifest holds nothing yet, and everything that was acknowledged would be lost"
-                    : $"the manifest holds everything through index {knowledge.ManifestIndex}, and what was acknowledged after it would be lost";
+                    : $"the manifest holds everything through index {_knowledge.ManifestIndex}, and what was acknowledged after it would be lost";
                 throw new JournalDamagedException(
                     $"{file} holds no readable journal, but this node has written one: {held}. Nothing was changed. Put the journal's files back (was the journal directory changed?), or {WayOn}.",
                     file,
@@ -119,13 +119,13 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
 
         var segment = directory.Used[^1];
         Live.Add(segment);
-        while (Rebase is null && segment.Header!.Position.Index > knowledge.ManifestIndex)
+        while (Rebase is null && segment.Header!.Position.Index > _knowledge.ManifestIndex)
         {
             var previous = segment.Header.PreviousIncarnation == 0 ? null : directory.WithIncarnation(segment.Header.PreviousIncarnation);
             if (previous is null)
             {
                 throw new JournalDamagedException(
-                    $"The journal segment before {segment.File.Path} is missing or has lost its header: entries {knowledge.ManifestIndex + 1} to {segment.Header.Position.Index} would be lost. Nothing was changed. Put the file back, or {WayOn}.",
+                    $"The journal segment before {segment.File.Path} is missing or has lost its header: entries {_knowledge.ManifestIndex + 1} to {segment.Header.Position.Index} would be lost. Nothing was changed. Put the file back, or {WayOn}.",
                     segment.File.Path,
                     0);
             }
@@ -146,10 +146,10 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         long end = isLast ? segment.Length : Live[i + 1].Header!.PreviousEnd;
         long offset = FrameLayout.FirstFrameOffset;
         LastWriteOffset = offset;
-        lastFrame = default;
+        _lastFrame = default;
         segment.Landmarks = 0;
-        highestWrite = lastWrite = segment.Header!.FirstWrite - 1;
-        var walker = new SegmentWalker(segment, offset, end, lastWrite + 1);
+        _highestWrite = _lastWrite = segment.Header!.FirstWrite - 1;
+        var walker = new SegmentWalker(segment, offset, end, _lastWrite + 1);
         try
         {
             while (isLast || walker.Offset < end)
@@ -165,7 +165,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                 long gapWrite = isWhole ? walker.Write : walker.ExpectedWrite;
                 var behind = FrameScan.Behind(segment, isWhole ? walker.Offset : offset, end, gapWrite);
                 bool wasWhole = isWhole || !isLast || WasWhole(segment, behind);
-                var survey = wasWhole ? DamageSurvey.OfAll(Map!, knowledge.ManifestIndex, Live[i..], offset, gapWrite) : null;
+                var survey = wasWhole ? DamageSurvey.OfAll(Map!, _knowledge.ManifestIndex, Live[i..], offset, gapWrite) : null;
                 var decided = Judge(i, behind, survey);
                 if (decided == TailVerdict.PassOverApplied)
                 {
@@ -175,7 +175,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                     continue;
                 }
 
-                highestWrite = Math.Max(Math.Max(behind.HighestWrite, lastWrite), survey?.HighestWrite ?? 0);
+                _highestWrite = Math.Max(Math.Max(behind.HighestWrite, _lastWrite), survey?.HighestWrite ?? 0);
                 segment.End = offset;
                 EndAt(segment, offset, decided, survey);
                 return isLast;
@@ -211,12 +211,12 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
             Entries.Add(new RecoveredEntry(header.Type, header.Index, header.Term, header.OperationsBefore, header.OperationCount, payload.Length, configuration));
         }
 
-        lastFrame = header.Type;
+        _lastFrame = header.Type;
         segment.Landmarks += header.IsLandmark ? 1 : 0;
-        if (header.Write != lastWrite)
+        if (header.Write != _lastWrite)
         {
             LastWriteOffset = offset;
-            lastWrite = header.Write;
+            _lastWrite = header.Write;
         }
     }
 
@@ -228,15 +228,15 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         || segment.Length < segment.Header!.SegmentBytes
         || (EndsBeforeManifest && ManifestEnd.IsLaterThan(Map!.Lost));
 
-    private bool EndsBeforeManifest => Map!.Position.Index < knowledge.ManifestIndex;
+    private bool EndsBeforeManifest => Map!.Position.Index < _knowledge.ManifestIndex;
 
-    private EntryPosition ManifestEnd => new(knowledge.ManifestTerm, knowledge.ManifestIndex);
+    private EntryPosition ManifestEnd => new(_knowledge.ManifestTerm, _knowledge.ManifestIndex);
 
     private TailVerdict Judge(int i, in BehindGap behind, DamageSurvey? survey) => RecoveryTable.JudgeFirstInvalidFrame(
         wasWhole: survey is not null,
-        stoppedInOrder: lastFrame == FrameType.CleanStop,
-        knowledge.HasPeers,
-        manifestHoldsTheGap: i == 0 && behind.ResumeOffset >= 0 && behind.Resume.Index <= knowledge.ManifestIndex + 1 && (!knowledge.HasPeers || MayGoOnBehindManifest(survey!)),
+        stoppedInOrder: _lastFrame == FrameType.CleanStop,
+        _knowledge.HasPeers,
+        manifestHoldsTheGap: i == 0 && behind.ResumeOffset >= 0 && behind.Resume.Index <= _knowledge.ManifestIndex + 1 && (!_knowledge.HasPeers || MayGoOnBehindManifest(survey!)),
         voteIsKnown: survey is null || IsForReading || (survey.VoteIsKnown && !directory.OrphanHoldsLaterWrite && !directory.IsNewestMissing)); // a newest segment that is gone, or lost its header, may have held a vote
 
     /// <summary>A member that goes on behind the gap must know who belongs to the cluster there: nobody tells it again.</summary>
@@ -245,13 +245,13 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     private void PassOver(Segment segment, long offset, in BehindGap behind, long gapWrite)
     {
         var resume = behind.Resume;
-        var gap = DamageSurvey.OfGap(Map!, knowledge.ManifestIndex, segment, offset, behind.ResumeOffset, gapWrite);
+        var gap = DamageSurvey.OfGap(Map!, _knowledge.ManifestIndex, segment, offset, behind.ResumeOffset, gapWrite);
         Decide(TailVerdict.PassOverApplied, $"{segment.File.Path} is damaged from offset {offset} to {behind.ResumeOffset}; the manifest holds all of it, so nothing is lost.");
-        long term = resume.Index - 1 == knowledge.ManifestIndex ? knowledge.ManifestTerm : 0;
+        long term = resume.Index - 1 == _knowledge.ManifestIndex ? _knowledge.ManifestTerm : 0;
         Map!.BeginAgainAt(new JournalPosition(resume.Index - 1, term, resume.OperationsBefore), gap);
         Entries.Clear();
         segment.Landmarks = resume.Landmarks == FrameHeader.UnknownLandmarks ? segment.Landmarks : resume.Landmarks - (resume.IsLandmark ? 1 : 0);
-        lastFrame = default;
+        _lastFrame = default;
     }
 
     private void EndAt(Segment segment, long offset, TailVerdict decided, DamageSurvey? survey)
@@ -263,7 +263,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
                 throw new JournalDamagedException(
                     $"The journal's newest segment is missing from {options.Directory}, or has lost its header, as "
                     + $"{NewestNote.PathIn(options.Directory)} shows: what was acknowledged after index "
-                    + $"{Math.Max(Map.Position.Index, knowledge.ManifestIndex)} would be lost. Nothing was changed. "
+                    + $"{Math.Max(Map.Position.Index, _knowledge.ManifestIndex)} would be lost. Nothing was changed. "
                     + $"Put the file back, or {WayOn}.",
                     options.Directory,
                     0);
@@ -293,7 +293,7 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
         if (EndsBeforeManifest && survey.ConfigurationIsKnown)
         {
             var (index, configuration) = survey.ConfigurationAtManifest();
-            Rebase = new JournalRebase(Live[0].Header!.RebaseMark, new JournalPosition(knowledge.ManifestIndex, knowledge.ManifestTerm, knowledge.ManifestOperations), index, configuration);
+            Rebase = new JournalRebase(Live[0].Header!.RebaseMark, new JournalPosition(_knowledge.ManifestIndex, _knowledge.ManifestTerm, _knowledge.ManifestOperations), index, configuration);
         }
     }
 
@@ -306,14 +306,14 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     }
 
     /// <summary>Where nothing can be put back. An older copy must not be: a member has voted since.</summary>
-    private string WayOn => knowledge.HasPeers
+    private string WayOn => _knowledge.HasPeers
         ? "replace this member, whose last vote may be lost too: `rookery cluster node replace NAME` on another one, and a join with an empty data directory"
         : "restore a backup";
 
     private void Damaged(string file, long offset, long provenThrough)
     {
-        long from = Math.Max(Map!.Position.Index, knowledge.ManifestIndex) + 1;
-        long through = Math.Max(provenThrough, knowledge.ManifestIndex);
+        long from = Math.Max(Map!.Position.Index, _knowledge.ManifestIndex) + 1;
+        long through = Math.Max(provenThrough, _knowledge.ManifestIndex);
         string loss = through >= from ? $"entries {from} to at least {through} would be lost" : $"entries from {from} on would be lost, if there were any";
         throw new JournalDamagedException(
             $"{file} is damaged at offset {offset}, in a part that had been made durable: {loss}. Nothing was changed. Put back an undamaged copy of the file, or {WayOn}.",
@@ -324,8 +324,8 @@ internal sealed class RecoveryWalk(JournalDirectory directory, JournalOptions op
     private void Decide(TailVerdict decided, string what)
     {
         TailVerdict = decided;
-        bool keepsEarlier = verdict == TailVerdict.PassOverApplied;
-        sentence = keepsEarlier ? $"{sentence} {what}" : what;
-        verdict = keepsEarlier ? verdict : decided;
+        bool keepsEarlier = _verdict == TailVerdict.PassOverApplied;
+        _sentence = keepsEarlier ? $"{_sentence} {what}" : what;
+        _verdict = keepsEarlier ? _verdict : decided;
     }
 }

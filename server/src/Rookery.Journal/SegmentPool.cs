@@ -10,30 +10,30 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
 
     private static readonly byte[] Zeros = new byte[PieceBytes];
 
-    private readonly Lock gate = new();
-    private readonly Queue<Segment> spares = new();
-    private int nextSlot = 1;
+    private readonly Lock _gate = new();
+    private readonly Queue<Segment> _spares = new();
+    private int _nextSlot = 1;
 
     public int Ready
     {
         get
         {
-            lock (gate)
+            lock (_gate)
             {
-                return spares.Count;
+                return _spares.Count;
             }
         }
     }
 
     /// <summary>New files get numbers above <paramref name="slot"/>.</summary>
-    public void SlotIsTaken(int slot) => nextSlot = Math.Max(nextSlot, slot + 1);
+    public void SlotIsTaken(int slot) => _nextSlot = Math.Max(_nextSlot, slot + 1);
 
     /// <summary>A segment of ordinary length whose blocks are all written once: a spare, or a new one when there is none.</summary>
     public Segment Take()
     {
-        lock (gate)
+        lock (_gate)
         {
-            if (spares.TryDequeue(out var spare))
+            if (_spares.TryDequeue(out var spare))
             {
                 return spare;
             }
@@ -82,9 +82,9 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
 
     public void Dispose()
     {
-        lock (gate)
+        lock (_gate)
         {
-            while (spares.TryDequeue(out var spare))
+            while (_spares.TryDequeue(out var spare))
             {
                 spare.Dispose();
             }
@@ -96,9 +96,9 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
         segment.End = FrameLayout.FirstFrameOffset;
         segment.Landmarks = 0;
         segment.Pins = 0;
-        lock (gate)
+        lock (_gate)
         {
-            spares.Enqueue(segment);
+            _spares.Enqueue(segment);
         }
     }
 
@@ -128,7 +128,7 @@ internal sealed class SegmentPool(IDisk disk, JournalOptions options, IIoRecorde
 
     private Segment BeginPart(long length)
     {
-        int slot = Interlocked.Increment(ref nextSlot) - 1;
+        int slot = Interlocked.Increment(ref _nextSlot) - 1;
         string name = SegmentName.Of(slot);
         string path = PathOf(name) + SegmentName.PartSuffix;
         var file = disk.Open(path, DiskOpen.CreateNew);

@@ -7,12 +7,12 @@ internal sealed class SegmentWalker : IDisposable
 {
     private const int WindowBytes = 256 * 1024;
 
-    private readonly Segment segment;
-    private readonly long end;
-    private PooledMemory window = PooledMemory.Rent(WindowBytes);
-    private long windowStart;
-    private int windowLength;
-    private bool inWrite;
+    private readonly Segment _segment;
+    private readonly long _end;
+    private PooledMemory _window = PooledMemory.Rent(WindowBytes);
+    private long _windowStart;
+    private int _windowLength;
+    private bool _inWrite;
 
     /// <summary>Begins in the middle of a journal write or at the beginning of one.</summary>
     /// <param name="segment">Open, its header known.</param>
@@ -21,11 +21,11 @@ internal sealed class SegmentWalker : IDisposable
     /// <param name="write">The journal write that the frame at <paramref name="start"/> belongs to.</param>
     public SegmentWalker(Segment segment, long start, long end, long write)
     {
-        this.segment = segment;
-        this.end = end;
+        _segment = segment;
+        _end = end;
         Offset = start;
         Write = write;
-        inWrite = true;
+        _inWrite = true;
     }
 
     /// <summary>Where the next frame is, or should be.</summary>
@@ -35,7 +35,7 @@ internal sealed class SegmentWalker : IDisposable
     public long Write { get; private set; }
 
     /// <summary>The journal write that the next frame belongs to.</summary>
-    public long ExpectedWrite => inWrite ? Write : Write + 1;
+    public long ExpectedWrite => _inWrite ? Write : Write + 1;
 
     /// <summary>The next frame, or false when there is none that is whole and belongs here. Then <see cref="Offset"/> is the first byte not understood.</summary>
     /// <exception cref="JournalFormatException">A whole frame of a type this program does not know.</exception>
@@ -49,18 +49,18 @@ internal sealed class SegmentWalker : IDisposable
         if (!Enum.IsDefined(header.Type) || (header.Flags | FrameFlags.All) != FrameFlags.All)
         {
             throw new JournalFormatException(
-                $"{segment.File.Path} holds a frame of type {(int)header.Type} with flags {(int)header.Flags} at offset {Offset}, which this program does not know: start the version of Rookery that wrote it.");
+                $"{_segment.File.Path} holds a frame of type {(int)header.Type} with flags {(int)header.Flags} at offset {Offset}, which this program does not know: start the version of Rookery that wrote it.");
         }
 
         Write = header.Write;
-        inWrite = !header.EndsWrite;
+        _inWrite = !header.EndsWrite;
         Offset = FrameLayout.After(Offset, header.Type, header.PayloadLength, header.EndsWrite);
         return true;
     }
 
     public void Dispose()
     {
-        window.Return();
+        _window.Return();
     }
 
     /// <summary>Of the two copies of a vote one is enough: rot of a single block must not make a node forget whom it voted for.</summary>
@@ -73,12 +73,12 @@ internal sealed class SegmentWalker : IDisposable
     {
         payload = default;
         header = default;
-        if (offset + FrameHeader.Bytes > end
+        if (offset + FrameHeader.Bytes > _end
             || !FrameHeader.TryRead(Fetch(offset, FrameHeader.Bytes).Span, out header)
-            || header.Incarnation != segment.Incarnation
+            || header.Incarnation != _segment.Incarnation
             || header.Write != ExpectedWrite
             || header.PayloadLength < 0
-            || header.PayloadLength > end - offset - FrameHeader.Bytes)
+            || header.PayloadLength > _end - offset - FrameHeader.Bytes)
         {
             return false;
         }
@@ -95,18 +95,18 @@ internal sealed class SegmentWalker : IDisposable
     /// <summary>Bytes of the file; what lies behind its end reads as nothing.</summary>
     private ReadOnlyMemory<byte> Fetch(long offset, int count)
     {
-        if (offset < windowStart || offset + count > windowStart + windowLength)
+        if (offset < _windowStart || offset + count > _windowStart + _windowLength)
         {
-            if (count > window.Length)
+            if (count > _window.Length)
             {
-                window.Grow(0, count);
+                _window.Grow(0, count);
             }
 
-            windowStart = offset;
-            windowLength = segment.File.Read(window.Span[..(int)Math.Min(window.Length, segment.Length - Math.Min(offset, segment.Length))], offset);
+            _windowStart = offset;
+            _windowLength = _segment.File.Read(_window.Span[..(int)Math.Min(_window.Length, _segment.Length - Math.Min(offset, _segment.Length))], offset);
         }
 
-        int from = (int)(offset - windowStart);
-        return window.Memory.Slice(from, Math.Min(count, windowLength - from));
+        int from = (int)(offset - _windowStart);
+        return _window.Memory.Slice(from, Math.Min(count, _windowLength - from));
     }
 }

@@ -9,28 +9,28 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
 {
     public const int PieceBytes = 1024 * 1024;
 
-    private byte[] buffer = new byte[16 * FrameLayout.BlockBytes];
-    private IDiskFile? file;
-    private long fileOffset;
-    private int filled;
-    private long progress;
+    private byte[] _buffer = new byte[16 * FrameLayout.BlockBytes];
+    private IDiskFile? _file;
+    private long _fileOffset;
+    private int _filled;
+    private long _progress;
 
     /// <summary>Pieces written and syncs done. From any thread.</summary>
-    public long Progress => Volatile.Read(ref progress);
+    public long Progress => Volatile.Read(ref _progress);
 
-    public long Offset => fileOffset + filled;
+    public long Offset => _fileOffset + _filled;
 
     /// <summary>Begins a write of <paramref name="bytes"/>.</summary>
     public void Begin(IDiskFile target, long offset, long bytes)
     {
-        if (bytes > buffer.Length)
+        if (bytes > _buffer.Length)
         {
-            buffer = new byte[Math.Min(PieceBytes, (long)BitOperations.RoundUpToPowerOf2((ulong)bytes))];
+            _buffer = new byte[Math.Min(PieceBytes, (long)BitOperations.RoundUpToPowerOf2((ulong)bytes))];
         }
 
-        file = target;
-        fileOffset = offset;
-        filled = 0;
+        _file = target;
+        _fileOffset = offset;
+        _filled = 0;
     }
 
     public void Add(SegmentHeader header) => header.WriteTo(Room(SegmentHeader.Bytes));
@@ -51,7 +51,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
     {
         while (count > 0)
         {
-            int part = (int)Math.Min(count, buffer.Length - filled);
+            int part = (int)Math.Min(count, _buffer.Length - _filled);
             Room(part).Clear();
             count -= part;
         }
@@ -64,10 +64,10 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
     {
         Flush();
         long begun = io.Begin();
-        file!.Sync();
+        _file!.Sync();
         io.Record(IoKind.JournalSync, begun, 0);
-        Volatile.Write(ref progress, progress + 1);
-        file = null;
+        Volatile.Write(ref _progress, _progress + 1);
+        _file = null;
     }
 
     /// <summary>Writes bytes of a file over themselves. A process that died after a failed sync may have left pages that look clean and are not on the device.</summary>
@@ -76,7 +76,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
         Begin(target, from, to - from);
         while (Offset < to)
         {
-            int count = (int)Math.Min(to - Offset, buffer.Length - filled);
+            int count = (int)Math.Min(to - Offset, _buffer.Length - _filled);
             long offset = Offset;
             target.Read(Room(count), offset);
         }
@@ -96,7 +96,7 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
     {
         while (!bytes.IsEmpty)
         {
-            int part = Math.Min(bytes.Length, buffer.Length - filled);
+            int part = Math.Min(bytes.Length, _buffer.Length - _filled);
             bytes[..part].CopyTo(Room(part));
             bytes = bytes[part..];
         }
@@ -105,28 +105,28 @@ internal sealed class SegmentWriteStream(IIoRecorder io)
     /// <summary>The next bytes of the buffer, which is handed over first when it is full.</summary>
     private Span<byte> Room(int count)
     {
-        if (filled == buffer.Length)
+        if (_filled == _buffer.Length)
         {
             Flush();
         }
 
-        var room = buffer.AsSpan(filled, count);
-        filled += count;
+        var room = _buffer.AsSpan(_filled, count);
+        _filled += count;
         return room;
     }
 
     private void Flush()
     {
-        if (filled == 0)
+        if (_filled == 0)
         {
             return;
         }
 
         long begun = io.Begin();
-        file!.Write(buffer.AsSpan(0, filled), fileOffset);
-        io.Record(IoKind.JournalWrite, begun, filled);
-        Volatile.Write(ref progress, progress + 1);
-        fileOffset += filled;
-        filled = 0;
+        _file!.Write(_buffer.AsSpan(0, _filled), _fileOffset);
+        io.Record(IoKind.JournalWrite, begun, _filled);
+        Volatile.Write(ref _progress, _progress + 1);
+        _fileOffset += _filled;
+        _filled = 0;
     }
 }

@@ -5,31 +5,31 @@ namespace Rookery.Journal;
 /// <summary>The journal of a node that does not run, opened to be read and judged as a start would. Nothing in it changes, so that it can be looked at on a card that is dying, and again.</summary>
 public sealed class StoppedJournal : IDisposable
 {
-    private readonly IDisposable directoryLock;
-    private readonly JournalDirectory found;
-    private readonly SegmentPool pool;
-    private readonly JournalAppender appender;
-    private readonly bool isGivenUp;
+    private readonly IDisposable _directoryLock;
+    private readonly JournalDirectory _found;
+    private readonly SegmentPool _pool;
+    private readonly JournalAppender _appender;
+    private readonly bool _isGivenUp;
 
     private StoppedJournal(IDisk disk, JournalOptions options, JournalKnowledge knowledge, IIoRecorder io)
     {
-        directoryLock = disk.Lock(Path.Join(options.Directory, "lock"));
-        pool = new SegmentPool(disk, options, io);
+        _directoryLock = disk.Lock(Path.Join(options.Directory, "lock"));
+        _pool = new SegmentPool(disk, options, io);
         try
         {
-            found = JournalDirectory.Find(disk, options, io);
-            var walk = new RecoveryWalk(found, options, knowledge) { IsForReading = true };
+            _found = JournalDirectory.Find(disk, options, io);
+            var walk = new RecoveryWalk(_found, options, knowledge) { IsForReading = true };
             walk.Run();
-            isGivenUp = walk.Rebase is not null;
-            appender = JournalOpening.AppenderAfter(walk, found, options, pool, io, newJournalStart: default);
+            _isGivenUp = walk.Rebase is not null;
+            _appender = JournalOpening.AppenderAfter(walk, _found, options, _pool, io, newJournalStart: default);
             Recovery = walk.Report([]);
-            Entries = isGivenUp ? [] : walk.Entries;
+            Entries = _isGivenUp ? [] : walk.Entries;
         }
         catch
         {
-            found?.Dispose();
-            pool.Dispose();
-            directoryLock.Dispose();
+            _found?.Dispose();
+            _pool.Dispose();
+            _directoryLock.Dispose();
             throw;
         }
     }
@@ -41,13 +41,13 @@ public sealed class StoppedJournal : IDisposable
     public IReadOnlyList<RecoveredEntry> Entries { get; }
 
     /// <summary>The end of what can be read.</summary>
-    public JournalPosition Position => isGivenUp ? default : appender.Map.Position;
+    public JournalPosition Position => _isGivenUp ? default : _appender.Map.Position;
 
     /// <summary>The payload of the configuration in force there, empty when there is none.</summary>
-    public ReadOnlyMemory<byte> Configuration => appender.Map.Configuration;
+    public ReadOnlyMemory<byte> Configuration => _appender.Map.Configuration;
 
     /// <summary>The payload of the last vote, empty when there is none.</summary>
-    public ReadOnlyMemory<byte> Vote => appender.Map.Vote;
+    public ReadOnlyMemory<byte> Vote => _appender.Map.Vote;
 
     /// <summary>Opens it.</summary>
     /// <exception cref="JournalDamagedException">A segment that is not in the manifest is missing, or <see cref="JournalKnowledge.HasPeers"/> is not set and there is damage.</exception>
@@ -58,18 +58,18 @@ public sealed class StoppedJournal : IDisposable
     /// <summary>A reader whose first frame has <paramref name="fromIndex"/> or the lowest index that there is above it; without frames when there are none.</summary>
     public JournalReader Read(long fromIndex)
     {
-        lock (appender.Gate)
+        lock (_appender.Gate)
         {
-            return new JournalReader(appender, isGivenUp ? long.MaxValue : Math.Max(fromIndex, appender.Map.FirstIndex));
+            return new JournalReader(_appender, _isGivenUp ? long.MaxValue : Math.Max(fromIndex, _appender.Map.FirstIndex));
         }
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        appender.Dispose();
-        found.Dispose();
-        pool.Dispose();
-        directoryLock.Dispose();
+        _appender.Dispose();
+        _found.Dispose();
+        _pool.Dispose();
+        _directoryLock.Dispose();
     }
 }

@@ -10,17 +10,17 @@ namespace Rookery.Server;
 /// </summary>
 internal sealed class BrowserGuard(ServerOptions options)
 {
-    private readonly bool isLocal = !options.IsSecure && IPAddress.IsLoopback(options.Listen.Address);
+    private readonly bool _isLocal = !options.IsSecure && IPAddress.IsLoopback(options.Listen.Address);
 
     // Nearly all requests name the host that the last one named: then one comparison is enough.
-    private volatile string? lastGoodHost;
+    private volatile string? _lastGoodHost;
 
     /// <summary>Why a request is refused, in a sentence; null when it is not.</summary>
     /// <param name="request">The request.</param>
     /// <param name="scope">Who may use its route; null when there is none.</param>
     public string? Problem(HttpRequest request, RouteScope? scope)
     {
-        if (isLocal && !IsLoopback(request.Host))
+        if (_isLocal && !IsLoopback(request.Host))
         {
             return $"This node serves only this machine, and so answers to 127.0.0.1 and localhost, not to '{request.Host.Value}'. Use one of them, or start it with --insecure and an address beyond loopback.";
         }
@@ -61,7 +61,7 @@ internal sealed class BrowserGuard(ServerOptions options)
     private bool IsLoopback(HostString host)
     {
         // HTTP/1.0 needs no Host; browsers always send one.
-        if (!host.HasValue || string.Equals(host.Value, lastGoodHost, StringComparison.Ordinal))
+        if (!host.HasValue || string.Equals(host.Value, _lastGoodHost, StringComparison.Ordinal))
         {
             return true;
         }
@@ -71,7 +71,7 @@ internal sealed class BrowserGuard(ServerOptions options)
             || (IPAddress.TryParse(name.AsSpan().Trim("[]"), out var address) && IPAddress.IsLoopback(address));
         if (isLoopback)
         {
-            lastGoodHost = host.Value;
+            _lastGoodHost = host.Value;
         }
 
         return isLoopback;

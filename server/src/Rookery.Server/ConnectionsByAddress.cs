@@ -19,9 +19,9 @@ internal sealed class ConnectionsByAddress(int most, ILogger log, TimeProvider t
 
     private static readonly TimeSpan BetweenWarnings = TimeSpan.FromMinutes(1);
 
-    private readonly Lock gate = new();
-    private readonly Dictionary<IPAddress, int> counts = [];
-    private long? warnedAt;
+    private readonly Lock _gate = new();
+    private readonly Dictionary<IPAddress, int> _counts = [];
+    private long? _warnedAt;
 
     /// <summary>Carries a connection that came in to its end, or closes it.</summary>
     public Task CarryAsync(ConnectionContext connection, ConnectionDelegate next)
@@ -55,21 +55,21 @@ internal sealed class ConnectionsByAddress(int most, ILogger log, TimeProvider t
 
     private bool Enter(IPAddress host)
     {
-        lock (gate)
+        lock (_gate)
         {
-            int count = counts.GetValueOrDefault(host);
+            int count = _counts.GetValueOrDefault(host);
             if (count < most)
             {
-                counts[host] = count + 1;
+                _counts[host] = count + 1;
                 return true;
             }
 
-            if (warnedAt is { } at && time.GetElapsedTime(at) < BetweenWarnings)
+            if (_warnedAt is { } at && time.GetElapsedTime(at) < BetweenWarnings)
             {
                 return false;
             }
 
-            warnedAt = time.GetTimestamp();
+            _warnedAt = time.GetTimestamp();
         }
 
         log.LogWarning(LogEvents.TooManyConnections, "{Address} has {Count} connections to this node, the most that one address may have: it gets no more until some end.", host, most);
@@ -78,11 +78,11 @@ internal sealed class ConnectionsByAddress(int most, ILogger log, TimeProvider t
 
     private void Leave(IPAddress host)
     {
-        lock (gate)
+        lock (_gate)
         {
-            if (--counts[host] == 0)
+            if (--_counts[host] == 0)
             {
-                counts.Remove(host);
+                _counts.Remove(host);
             }
         }
     }

@@ -15,15 +15,15 @@ internal sealed class LargeAnswers
     // Some MiB at most: who takes longer for them leaves the turn to others.
     private static readonly TimeSpan LongestSending = TimeSpan.FromMinutes(1);
 
-    private readonly TimeProvider time;
-    private readonly Channel<bool> turns = Channel.CreateBounded<bool>(Most);
+    private readonly TimeProvider _time;
+    private readonly Channel<bool> _turns = Channel.CreateBounded<bool>(Most);
 
     /// <summary>All turns are free.</summary>
     /// <param name="time">The clock.</param>
     public LargeAnswers(TimeProvider time)
     {
-        this.time = time;
-        while (turns.Writer.TryWrite(item: true))
+        _time = time;
+        while (_turns.Writer.TryWrite(item: true))
         {
             // One for each that may be under way.
         }
@@ -34,7 +34,7 @@ internal sealed class LargeAnswers
     /// <param name="answer">Puts it together and sends it.</param>
     public async Task SendAsync(HttpContext http, Func<Task> answer)
     {
-        if (!turns.Reader.TryRead(out _) && !await WaitAsync(http.RequestAborted))
+        if (!_turns.Reader.TryRead(out _) && !await WaitAsync(http.RequestAborted))
         {
             http.Response.Headers.RetryAfter = "1";
             await ErrorAnswer.WriteAsync(
@@ -48,7 +48,7 @@ internal sealed class LargeAnswers
         }
         finally
         {
-            turns.Writer.TryWrite(item: true);
+            _turns.Writer.TryWrite(item: true);
         }
     }
 
@@ -57,7 +57,7 @@ internal sealed class LargeAnswers
     {
         if (!sending.IsCompleted)
         {
-            using var late = time.CreateTimer(static left => ((HttpContext)left!).Abort(), http, LongestSending, Timeout.InfiniteTimeSpan);
+            using var late = _time.CreateTimer(static left => ((HttpContext)left!).Abort(), http, LongestSending, Timeout.InfiniteTimeSpan);
             await sending;
             return;
         }
@@ -67,11 +67,11 @@ internal sealed class LargeAnswers
 
     private async Task<bool> WaitAsync(CancellationToken left)
     {
-        using var patience = new CancellationTokenSource(Patience, time);
+        using var patience = new CancellationTokenSource(Patience, _time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, left);
         try
         {
-            await turns.Reader.ReadAsync(either.Token);
+            await _turns.Reader.ReadAsync(either.Token);
             return true;
         }
         catch (OperationCanceledException) when (!left.IsCancellationRequested)

@@ -9,32 +9,32 @@ namespace Rookery.Server;
 /// </summary>
 public sealed class Readiness
 {
-    private volatile string? announced = "The node is opening its data.";
-    private volatile Node? node;
-    private volatile IndexHost? indexes;
+    private volatile string? _announced = "The node is opening its data.";
+    private volatile Node? _node;
+    private volatile IndexHost? _indexes;
 
     /// <summary>The node, once it was opened; in diagnosis mode too.</summary>
-    public Node? Node => node;
+    public Node? Node => _node;
 
     /// <summary>The indexes of the node, once it was opened.</summary>
-    public IndexHost? Indexes => indexes;
+    public IndexHost? Indexes => _indexes;
 
     /// <summary>Why documents are not served, in one sentence; null when they are.</summary>
-    public string? Reason => announced ?? node?.Diagnosis;
+    public string? Reason => _announced ?? _node?.Diagnosis;
 
     /// <summary>Whether the node is on its way up or down, rather than in diagnosis mode.</summary>
-    public bool IsPassing => announced is not null;
+    public bool IsPassing => _announced is not null;
 
     /// <summary>The data is open: documents are served as long as the node has no diagnosis.</summary>
     /// <param name="opened">The node.</param>
     /// <param name="indexed">Its indexes.</param>
     public void Opened(Node opened, IndexHost indexed)
     {
-        indexes = indexed;
-        node = opened;
-        announced = null;
+        _indexes = indexed;
+        _node = opened;
+        _announced = null;
     }
 
     /// <summary>Documents are not served from now on: the process ends.</summary>
-    public void Stopping() => announced = "The node is stopping.";
+    public void Stopping() => _announced = "The node is stopping.";
 }

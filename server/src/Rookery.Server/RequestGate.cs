@@ -13,8 +13,8 @@ namespace Rookery.Server;
 /// </summary>
 internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 {
-    private readonly BrowserGuard guard = new(context.Options);
-    private readonly AccessGate access = context.Access;
+    private readonly BrowserGuard _guard = new(context.Options);
+    private readonly AccessGate _access = context.Access;
 
     // Hot handlers complete synchronously: then no state machine is made here either.
     public Task HandleAsync(HttpContext http)
@@ -37,14 +37,14 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
 
     private Task Answer(HttpContext http, Endpoint? endpoint, bool needsDocuments)
     {
-        if (guard.Problem(http.Request, endpoint?.Metadata.GetMetadata<RouteScope>()) is { } problem)
+        if (_guard.Problem(http.Request, endpoint?.Metadata.GetMetadata<RouteScope>()) is { } problem)
         {
             return ErrorAnswer.WriteAsync(http, StatusCodes.Status403Forbidden, ErrorAnswer.Forbidden, problem);
         }
 
         try
         {
-            if (access.Refusal(http, endpoint) is { } refusal)
+            if (_access.Refusal(http, endpoint) is { } refusal)
             {
                 return refusal.MayBeBehind ? JudgeBehindBarrierAsync(http, endpoint, needsDocuments) : RefuseAsync(http, refusal);
             }
@@ -90,8 +90,8 @@ internal sealed class RequestGate(ServerContext context, RequestDelegate next)
         bool isFresh = await context.Node.Consensus.ReadBarrierAsync(CancellationToken.None);
         try
         {
-            var refusal = access.Refusal(http, endpoint);
-            await (refusal is null ? Pass(http, endpoint, needsDocuments) : RefuseAsync(http, refusal.Value.MayBeBehind && !isFresh ? access.NotKnownYet() : refusal.Value));
+            var refusal = _access.Refusal(http, endpoint);
+            await (refusal is null ? Pass(http, endpoint, needsDocuments) : RefuseAsync(http, refusal.Value.MayBeBehind && !isFresh ? _access.NotKnownYet() : refusal.Value));
         }
         catch (RefusedException refused)
         {

@@ -5,15 +5,15 @@ namespace Rookery.Server;
 /// <summary>Counts requests and their durations by route pattern. Recording is a few interlocked additions; no allocation, no lock.</summary>
 public sealed class RequestMetrics(TimeProvider time)
 {
-    private readonly ConcurrentDictionary<string, RouteMetrics> routes = new(StringComparer.Ordinal);
-    private long inFlight;
-    private long documentRequests;
+    private readonly ConcurrentDictionary<string, RouteMetrics> _routes = new(StringComparer.Ordinal);
+    private long _inFlight;
+    private long _documentRequests;
 
     /// <summary>Requests being answered now.</summary>
-    public long InFlight => Interlocked.Read(ref inFlight);
+    public long InFlight => Interlocked.Read(ref _inFlight);
 
     /// <summary>Requests begun that needed documents. Health checks and scrapes do not count: they are no work.</summary>
-    public long DocumentRequests => Interlocked.Read(ref documentRequests);
+    public long DocumentRequests => Interlocked.Read(ref _documentRequests);
 
     /// <summary>Requests that read documents and were answered, of all routes; feeds, which end when their listener leaves, streams and exports, which take as long as their reader does, are none.</summary>
     public RouteMetrics Reads { get; } = new("reads");
@@ -22,25 +22,25 @@ public sealed class RequestMetrics(TimeProvider time)
     public RouteMetrics Writes { get; } = new("writes");
 
     /// <summary>The counters of every route that was mapped.</summary>
-    public IEnumerable<RouteMetrics> Routes => routes.Values;
+    public IEnumerable<RouteMetrics> Routes => _routes.Values;
 
     /// <summary>The counters of one route; made when first asked for, while routes are mapped.</summary>
-    public RouteMetrics ForRoute(string pattern) => routes.GetOrAdd(pattern, static name => new RouteMetrics(name));
+    public RouteMetrics ForRoute(string pattern) => _routes.GetOrAdd(pattern, static name => new RouteMetrics(name));
 
     internal long Begin(bool needsDocuments)
     {
         if (needsDocuments)
         {
-            Interlocked.Increment(ref documentRequests);
+            Interlocked.Increment(ref _documentRequests);
         }
 
-        Interlocked.Increment(ref inFlight);
+        Interlocked.Increment(ref _inFlight);
         return time.GetTimestamp();
     }
 
     internal void End(RouteMetrics? route, RouteTotal? total, long begun, int status)
     {
-        Interlocked.Decrement(ref inFlight);
+        Interlocked.Decrement(ref _inFlight);
         long microseconds = (long)time.GetElapsedTime(begun).TotalMicroseconds;
         route?.Record(status, microseconds);
 
@@ -61,9 +61,9 @@ internal sealed record RouteTotal(RouteMetrics Sum);
 public sealed class RouteMetrics(string pattern)
 {
     private static readonly long[] Bounds = [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 10_000_000];
-    private readonly long[] buckets = new long[Bounds.Length + 1];
-    private readonly long[] byStatusClass = new long[6];
-    private long totalMicroseconds;
+    private readonly long[] _buckets = new long[Bounds.Length + 1];
+    private readonly long[] _byStatusClass = new long[6];
+    private long _totalMicroseconds;
 
     /// <summary>Upper bounds of the duration buckets, in microseconds, ascending; one more bucket follows for what is slower.</summary>
     public static ReadOnlySpan<long> BucketBounds => Bounds;
@@ -72,13 +72,13 @@ public sealed class RouteMetrics(string pattern)
     public string Pattern => pattern;
 
     /// <summary>The sum of all durations, in microseconds.</summary>
-    public long TotalMicroseconds => Interlocked.Read(ref totalMicroseconds);
+    public long TotalMicroseconds => Interlocked.Read(ref _totalMicroseconds);
 
     /// <summary>How many requests fell into bucket <paramref name="index"/> (not cumulative).</summary>
-    public long InBucket(int index) => Interlocked.Read(ref buckets[index]);
+    public long InBucket(int index) => Interlocked.Read(ref _buckets[index]);
 
     /// <summary>How many requests were answered with a status of <paramref name="hundreds"/>xx.</summary>
-    public long WithStatusClass(int hundreds) => Interlocked.Read(ref byStatusClass[hundreds]);
+    public long WithStatusClass(int hundreds) => Interlocked.Read(ref _byStatusClass[hundreds]);
 
     internal void Record(int status, long microseconds)
     {
@@ -88,8 +88,8 @@ public sealed class RouteMetrics(string pattern)
             bucket++;
         }
 
-        Interlocked.Increment(ref buckets[bucket]);
-        Interlocked.Increment(ref byStatusClass[Math.Clamp(status / 100, 0, 5)]);
-        Interlocked.Add(ref totalMicroseconds, microseconds);
+        Interlocked.Increment(ref _buckets[bucket]);
+        Interlocked.Increment(ref _byStatusClass[Math.Clamp(status / 100, 0, 5)]);
+        Interlocked.Add(ref _totalMicroseconds, microseconds);
     }
 }

@@ -14,10 +14,10 @@ namespace Rookery.Server;
 /// <param name="io">What the disk was asked to do.</param>
 public sealed class ServerContext(ServerOptions options, TimeProvider time, ILogger log, MemoryBudget memory, IoTimeline io)
 {
-    private AccessGate? access;
-    private Raven.Indexes.AutomaticIndexes? automaticIndexes;
-    private Observation.NodeObservation? observation;
-    private Observation.PassedOnRequests? passedOn;
+    private AccessGate? _access;
+    private Raven.Indexes.AutomaticIndexes? _automaticIndexes;
+    private Observation.NodeObservation? _observation;
+    private Observation.PassedOnRequests? _passedOn;
 
     /// <summary>How this server was asked to run.</summary>
     public ServerOptions Options => options;
@@ -64,10 +64,10 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     internal BackgroundWork Background { get; } = new(log);
 
     /// <summary>Makes and retires the indexes that queries need.</summary>
-    internal Raven.Indexes.AutomaticIndexes AutomaticIndexes => LazyInitializer.EnsureInitialized(ref automaticIndexes, () => new Raven.Indexes.AutomaticIndexes(this));
+    internal Raven.Indexes.AutomaticIndexes AutomaticIndexes => LazyInitializer.EnsureInitialized(ref _automaticIndexes, () => new Raven.Indexes.AutomaticIndexes(this));
 
     /// <summary>Who may use which route.</summary>
-    internal AccessGate Access => LazyInitializer.EnsureInitialized(ref access, () => new AccessGate(this));
+    internal AccessGate Access => LazyInitializer.EnsureInitialized(ref _access, () => new AccessGate(this));
 
     /// <summary>Whether somebody claimed the cluster, or was given all rights otherwise. The node must be open.</summary>
     public bool HasOwner => Access.IsClaimed(Node);
@@ -99,10 +99,10 @@ public sealed class ServerContext(ServerOptions options, TimeProvider time, ILog
     public LogRing RecentLog { get; init; } = new();
 
     /// <summary>What this node knows of itself and of other members, for whoever watches.</summary>
-    internal Observation.NodeObservation Observation => LazyInitializer.EnsureInitialized(ref observation, () => new Observation.NodeObservation(this));
+    internal Observation.NodeObservation Observation => LazyInitializer.EnsureInitialized(ref _observation, () => new Observation.NodeObservation(this));
 
     /// <summary>Passes requests on to other members, and answers theirs.</summary>
-    internal Observation.PassedOnRequests PassedOn => LazyInitializer.EnsureInitialized(ref passedOn, () => new Observation.PassedOnRequests(this));
+    internal Observation.PassedOnRequests PassedOn => LazyInitializer.EnsureInitialized(ref _passedOn, () => new Observation.PassedOnRequests(this));
 
     /// <summary>Answers another member on the port for members, whose path begins with /observe/. The port has proven who asks.</summary>
     public Task AnswerMemberAsync(HttpContext http) => new Observation.MemberQuestions(this).AnswerAsync(http);

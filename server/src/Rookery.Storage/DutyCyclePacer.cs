@@ -14,29 +14,29 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
 
     private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(2);
 
-    private readonly TimeProvider time;
+    private readonly TimeProvider _time;
 
     // Without a spin before it sleeps: rests are a millisecond long, and an eighth of the time of a resting build of an index was spent on yielding.
-    private readonly ManualResetEventSlim ended = new(initialState: false, spinCount: 0);
-    private double share = ShareWithoutSensor;
-    private long restedAt;
+    private readonly ManualResetEventSlim _ended = new(initialState: false, spinCount: 0);
+    private double _share = ShareWithoutSensor;
+    private long _restedAt;
 
     /// <summary>A pacer at a quarter of a core.</summary>
     public DutyCyclePacer(TimeProvider time)
     {
-        this.time = time;
-        restedAt = time.GetTimestamp();
+        _time = time;
+        _restedAt = time.GetTimestamp();
     }
 
     /// <summary>The share of one core, 0 to 1.</summary>
     public double Share
     {
-        get => Volatile.Read(ref share);
+        get => Volatile.Read(ref _share);
         set
         {
             ArgumentOutOfRangeException.ThrowIfNegative(value);
             ArgumentOutOfRangeException.ThrowIfGreaterThan(value, 1);
-            Volatile.Write(ref share, value);
+            Volatile.Write(ref _share, value);
         }
     }
 
@@ -48,10 +48,10 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
     {
         if (!urgent)
         {
-            ended.Wait(RestAfter(time.GetElapsedTime(restedAt)));
+            _ended.Wait(RestAfter(_time.GetElapsedTime(_restedAt)));
         }
 
-        restedAt = time.GetTimestamp();
+        _restedAt = _time.GetTimestamp();
     }
 
     /// <summary>How long work rests after a piece that took so long.</summary>
@@ -62,5 +62,5 @@ public sealed class DutyCyclePacer : IBackgroundPacer, IDisposable
     }
 
     /// <summary>Ends all rests.</summary>
-    public void Dispose() => ended.Set();
+    public void Dispose() => _ended.Set();
 }

@@ -19,22 +19,22 @@ internal readonly ref struct LargeValue
     /// <summary>Bytes of a chunk's key.</summary>
     public const int ChunkKeyBytes = StemBytes + sizeof(uint);
 
-    private readonly ReadOnlySpan<byte> reference;
+    private readonly ReadOnlySpan<byte> _reference;
 
     /// <summary>Reads a reference.</summary>
     public LargeValue(ReadOnlySpan<byte> reference)
     {
         Invariant.Holds(reference.Length == ReferenceBytes, "a reference to a large value has its fixed length");
-        this.reference = reference;
+        _reference = reference;
     }
 
     /// <summary>Bytes of the value.</summary>
-    public long Length => BinaryPrimitives.ReadInt64LittleEndian(reference);
+    public long Length => BinaryPrimitives.ReadInt64LittleEndian(_reference);
 
     /// <summary>What the keys of its chunks begin with.</summary>
-    public ReadOnlySpan<byte> Stem => reference[^StemBytes..];
+    public ReadOnlySpan<byte> Stem => _reference[^StemBytes..];
 
-    private int ChunkBytes => BinaryPrimitives.ReadInt32LittleEndian(reference[sizeof(long)..]);
+    private int ChunkBytes => BinaryPrimitives.ReadInt32LittleEndian(_reference[sizeof(long)..]);
 
     /// <summary>Writes a reference.</summary>
     public static void WriteReference(Span<byte> target, long length, int chunkBytes, ReadOnlySpan<byte> stem)

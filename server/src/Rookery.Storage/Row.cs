@@ -6,27 +6,27 @@ namespace Rookery.Storage;
 /// <summary>A row that was looked up. Keeps its block in memory until disposed (exactly once); its snapshot or batch must stay open as long.</summary>
 public readonly unsafe struct Row : IDisposable
 {
-    private readonly EngineState state;
-    private readonly MemtableNode* node;
-    private readonly RunRow run;
-    private readonly int visibleBatch;
+    private readonly EngineState _state;
+    private readonly MemtableNode* _node;
+    private readonly RunRow _run;
+    private readonly int _visibleBatch;
 
     internal Row(EngineState state, int visibleBatch, MemtableNode* node)
     {
-        this.state = state;
-        this.visibleBatch = visibleBatch;
-        this.node = node;
+        _state = state;
+        _visibleBatch = visibleBatch;
+        _node = node;
     }
 
     internal Row(EngineState state, int visibleBatch, RunRow run)
     {
-        this.state = state;
-        this.visibleBatch = visibleBatch;
-        this.run = run;
+        _state = state;
+        _visibleBatch = visibleBatch;
+        _run = run;
     }
 
     /// <summary>The etag of the operation that wrote it.</summary>
-    public long Sequence => node is not null ? node->Sequence : run.Sequence;
+    public long Sequence => _node is not null ? _node->Sequence : _run.Sequence;
 
     /// <summary>Bytes of its value.</summary>
     public long Length => IsLarge ? new LargeValue(Stored).Length : Stored.Length;
@@ -44,10 +44,10 @@ public readonly unsafe struct Row : IDisposable
         }
     }
 
-    internal RowKind Kind => node is not null ? node->Kind : run.Kind;
+    internal RowKind Kind => _node is not null ? _node->Kind : _run.Kind;
 
     /// <summary>What the row itself stores: the value, or the reference to a large one.</summary>
-    internal ReadOnlySpan<byte> Stored => node is not null ? MemtableNode.Value(node) : run.Value;
+    internal ReadOnlySpan<byte> Stored => _node is not null ? MemtableNode.Value(_node) : _run.Value;
 
     /// <summary>Copies a part of the value, large or not, chunk by chunk, each checked.</summary>
     /// <param name="target">Where to.</param>
@@ -61,7 +61,7 @@ public readonly unsafe struct Row : IDisposable
         ArgumentOutOfRangeException.ThrowIfGreaterThan(offset + count, Length);
         if (IsLarge)
         {
-            new LargeValue(Stored).CopyTo(state, visibleBatch, target, offset, count);
+            new LargeValue(Stored).CopyTo(_state, _visibleBatch, target, offset, count);
         }
         else
         {
@@ -75,13 +75,13 @@ public readonly unsafe struct Row : IDisposable
     {
         if (IsLarge)
         {
-            new LargeValue(Stored).ReadThrough(state, visibleBatch);
+            new LargeValue(Stored).ReadThrough(_state, _visibleBatch);
         }
     }
 
     /// <summary>Memory that stays in use until <see cref="Dispose"/>, in bytes: that of its block, 0 for a row of a memtable.</summary>
-    public int BlockBytes => run.BlockBytes;
+    public int BlockBytes => _run.BlockBytes;
 
     /// <summary>Lets go of the block.</summary>
-    public void Dispose() => run.Dispose();
+    public void Dispose() => _run.Dispose();
 }

@@ -6,38 +6,38 @@ namespace Rookery.Storage;
 /// <summary>A walk over the rows of a range. One thread at a time. Spans are valid until the next move or dispose.</summary>
 public sealed class RowCursor : IDisposable
 {
-    private readonly EngineState state;
-    private readonly int visibleBatch;
-    private readonly RangeTombstoneSet rangeTombstones;
-    private readonly IRowCursor rows;
-    private readonly byte[] from;
-    private readonly byte[] toExclusive;
-    private readonly bool backward;
-    private bool begun;
-    private bool ended;
+    private readonly EngineState _state;
+    private readonly int _visibleBatch;
+    private readonly RangeTombstoneSet _rangeTombstones;
+    private readonly IRowCursor _rows;
+    private readonly byte[] _from;
+    private readonly byte[] _toExclusive;
+    private readonly bool _backward;
+    private bool _begun;
+    private bool _ended;
 
     internal RowCursor(EngineState state, int visibleBatch, RangeTombstoneSet rangeTombstones, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, bool backward, IRowCursor? rows = null)
     {
-        this.state = state;
-        this.visibleBatch = visibleBatch;
-        this.rangeTombstones = rangeTombstones;
-        this.from = from.ToArray();
-        this.toExclusive = toExclusive.ToArray();
-        this.backward = backward;
-        this.rows = rows ?? StateCursor.Open(state, visibleBatch, from, toExclusive);
+        _state = state;
+        _visibleBatch = visibleBatch;
+        _rangeTombstones = rangeTombstones;
+        _from = from.ToArray();
+        _toExclusive = toExclusive.ToArray();
+        _backward = backward;
+        _rows = rows ?? StateCursor.Open(state, visibleBatch, from, toExclusive);
     }
 
     /// <summary>The whole key.</summary>
-    public ReadOnlySpan<byte> Key => rows.Key;
+    public ReadOnlySpan<byte> Key => _rows.Key;
 
     /// <summary>The etag of the operation that wrote the row.</summary>
-    public long Sequence => rows.Sequence;
+    public long Sequence => _rows.Sequence;
 
     /// <summary>Bytes of the value.</summary>
-    public long Length => IsLarge ? new LargeValue(rows.Value).Length : rows.Value.Length;
+    public long Length => IsLarge ? new LargeValue(_rows.Value).Length : _rows.Value.Length;
 
     /// <summary>Whether the value lies in chunks: then it is read with <see cref="CopyTo"/>.</summary>
-    public bool IsLarge => rows.Kind == RowKind.LargeReference;
+    public bool IsLarge => _rows.Kind == RowKind.LargeReference;
 
     /// <summary>The whole value of a row that is not large.</summary>
     public ReadOnlySpan<byte> Value
@@ -45,7 +45,7 @@ public sealed class RowCursor : IDisposable
         get
         {
             Invariant.Holds(!IsLarge, "a large value is copied, not referenced");
-            return rows.Value;
+            return _rows.Value;
         }
     }
 
@@ -53,25 +53,25 @@ public sealed class RowCursor : IDisposable
     /// <exception cref="DamagedException">What would come next cannot be trusted.</exception>
     public bool MoveNext()
     {
-        if (ended)
+        if (_ended)
         {
             return false;
         }
 
-        bool found = begun ? rows.Move() : backward ? rows.SeekBackward(toExclusive) : rows.SeekForward(from);
-        begun = true;
+        bool found = _begun ? _rows.Move() : _backward ? _rows.SeekBackward(_toExclusive) : _rows.SeekForward(_from);
+        _begun = true;
         while (found && IsInRange())
         {
-            if (rows.Kind != RowKind.Tombstone && !IsCovered())
+            if (_rows.Kind != RowKind.Tombstone && !IsCovered())
             {
                 return true;
             }
 
-            found = rows.Move();
+            found = _rows.Move();
         }
 
-        ended = true;
-        return !found && rows.Damage is { } damage ? throw new DamagedException(damage.ToEvent()) : false;
+        _ended = true;
+        return !found && _rows.Damage is { } damage ? throw new DamagedException(damage.ToEvent()) : false;
     }
 
     /// <summary>Copies a part of the value, large or not.</summary>
@@ -86,20 +86,20 @@ public sealed class RowCursor : IDisposable
         ArgumentOutOfRangeException.ThrowIfGreaterThan(offset + count, Length);
         if (IsLarge)
         {
-            new LargeValue(rows.Value).CopyTo(state, visibleBatch, target, offset, count);
+            new LargeValue(_rows.Value).CopyTo(_state, _visibleBatch, target, offset, count);
         }
         else
         {
-            target.Write(rows.Value.Slice((int)offset, (int)count));
+            target.Write(_rows.Value.Slice((int)offset, (int)count));
         }
     }
 
     /// <inheritdoc/>
-    public void Dispose() => rows.Dispose();
+    public void Dispose() => _rows.Dispose();
 
-    private bool IsCovered() => !rangeTombstones.IsEmpty && rangeTombstones.CoveringSequence(rows.Key) > rows.Sequence;
+    private bool IsCovered() => !_rangeTombstones.IsEmpty && _rangeTombstones.CoveringSequence(_rows.Key) > _rows.Sequence;
 
-    private bool IsInRange() => backward
-        ? rows.Key.SequenceCompareTo(from) >= 0
-        : toExclusive.Length == 0 || rows.Key.SequenceCompareTo(toExclusive) < 0;
+    private bool IsInRange() => _backward
+        ? _rows.Key.SequenceCompareTo(_from) >= 0
+        : _toExclusive.Length == 0 || _rows.Key.SequenceCompareTo(_toExclusive) < 0;
 }

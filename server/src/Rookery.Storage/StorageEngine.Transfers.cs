@@ -8,8 +8,8 @@ public sealed partial class StorageEngine
     /// <summary>As <see cref="StorageOptions.KeptDeletions"/>. What was not kept before is counted: raising it is safe at any time.</summary>
     public long KeptDeletions
     {
-        get => context.KeptDeletions;
-        set => context.KeptDeletions = value;
+        get => _context.KeptDeletions;
+        set => _context.KeptDeletions = value;
     }
 
     /// <summary>
@@ -18,15 +18,15 @@ public sealed partial class StorageEngine
     /// <returns>Null when this store does not know any more all that was deleted since then: the other one needs everything.</returns>
     public StateChanges? BeginChanges(long since)
     {
-        if (context.Durable.Deletions.ForgottenThrough >= since)
+        if (_context.Durable.Deletions.ForgottenThrough >= since)
         {
             return null;
         }
 
-        EngineState state = context.Published.Acquire();
+        EngineState state = _context.Published.Acquire();
         try
         {
-            return new StateChanges(context, state.Runs, context.Durable.Manifest, context.Durable.Deletions, since);
+            return new StateChanges(_context, state.Runs, _context.Durable.Manifest, _context.Durable.Deletions, since);
         }
         finally
         {
@@ -35,7 +35,7 @@ public sealed partial class StorageEngine
     }
 
     /// <summary>The mark of an installed state that the journal has not followed yet; null when there is none.</summary>
-    public InstallMark? PendingInstall => context.Durable.Manifest.Pending;
+    public InstallMark? PendingInstall => _context.Durable.Manifest.Pending;
 
     /// <summary>Checks a state that was fetched from another node, every byte of it, and makes it durable. Any thread; other work goes on.</summary>
     /// <param name="directory">Where the files of a <see cref="Checkpoint"/> lie, on the file system of this store.</param>
@@ -43,7 +43,7 @@ public sealed partial class StorageEngine
     /// <exception cref="ReceivedStateException">It is incomplete or damaged, or a newer version made it.</exception>
     /// <exception cref="StorageFormatException">Its manifest has a newer format.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public ReceivedState CheckReceived(string directory, Action<long>? progress = null) => new ReceivedStateCheck(context, directory).Run(progress);
+    public ReceivedState CheckReceived(string directory, Action<long>? progress = null) => new ReceivedStateCheck(_context, directory).Run(progress);
 
     /// <summary>
     /// Replaces everything, what is applied and not flushed too, by a received state, or puts on top what changed: one manifest makes it count, and a power cut leaves the old state or the new one. Snapshots
@@ -56,7 +56,7 @@ public sealed partial class StorageEngine
     /// <exception cref="StateInDoubtException">The disk refused so that only a restart shows which state counts: nothing may be acknowledged before.</exception>
     public void Install(ReceivedState state, ReadOnlyMemory<byte>? note)
     {
-        Invariant.Holds(!batch.IsOpen, "a state is installed while nothing is applied");
+        Invariant.Holds(!_batch.IsOpen, "a state is installed while nothing is applied");
         if (state.Position.Index < AppliedIndex)
         {
             throw new ReceivedStateException($"The state holds everything through index {state.Position.Index}, and {AppliedIndex} is applied here: it is not needed any more.");
@@ -67,16 +67,16 @@ public sealed partial class StorageEngine
             PrepareFor(since);
         }
 
-        new StateInstaller(context).Install(state, note);
-        Volatile.Write(ref flushRequested, false);
-        Volatile.Write(ref flushFailure, null);
-        flushEnded.Set();
+        new StateInstaller(_context).Install(state, note);
+        Volatile.Write(ref _flushRequested, false);
+        Volatile.Write(ref _flushFailure, null);
+        _flushEnded.Set();
     }
 
     // What changed is laid over runs: what is applied has to be in them, and all of them have to be whole.
     private void PrepareFor(long since)
     {
-        if (since > Sequence || !context.Sources.Damage.IsEmpty)
+        if (since > Sequence || !_context.Sources.Damage.IsEmpty)
         {
             throw new ReceivedStateException(since > Sequence
                 ? $"What changed from etag {since} on was fetched, and only {Sequence} is applied here: it is not enough."
@@ -88,20 +88,20 @@ public sealed partial class StorageEngine
 
     private void FlushAll()
     {
-        lock (context.Gate)
+        lock (_context.Gate)
         {
-            if (!context.Published.Current.Active.IsEmpty)
+            if (!_context.Published.Current.Active.IsEmpty)
             {
-                Freeze(context.Published.Current);
+                Freeze(_context.Published.Current);
             }
         }
 
-        while (flusher.FlushOldest())
+        while (_flusher.FlushOldest())
         {
             ManifestDurable?.Invoke(Durable);
         }
 
-        flushEnded.Set();
+        _flushEnded.Set();
     }
 
     /// <summary>Says that the journal has followed: the mark goes. On the background thread.</summary>
@@ -110,12 +110,12 @@ public sealed partial class StorageEngine
     {
         if (PendingInstall is not null)
         {
-            context.Durable.TakeMarkAway(context);
+            _context.Durable.TakeMarkAway(_context);
         }
     }
 
     /// <summary>What has to be fetched from another node to repair the damage that is known. Reads the damaged files whole. On the background thread.</summary>
-    public IReadOnlyList<RepairRequest> FindRepairs() => context.Sources.Damage.IsEmpty ? [] : repair.Find();
+    public IReadOnlyList<RepairRequest> FindRepairs() => _context.Sources.Damage.IsEmpty ? [] : _repair.Find();
 
     /// <summary>Writes the rows of a range, as they are applied, for a node that lost them. Any thread.</summary>
     /// <param name="request">What is wanted; the file's name is the other node's.</param>
@@ -123,7 +123,7 @@ public sealed partial class StorageEngine
     /// <exception cref="ReceivedStateException">They are too many for this: the whole state is quicker.</exception>
     /// <exception cref="DamagedException">They cannot be read here either.</exception>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public RepairRows WriteRepair(RepairRequest request, string path) => new RangeExport(context).Write(path, request.Group, request.From.Span, request.ToExclusive.Span);
+    public RepairRows WriteRepair(RepairRequest request, string path) => new RangeExport(_context).Write(path, request.Group, request.From.Span, request.ToExclusive.Span);
 
     /// <summary>Writes a damaged file again with the rows of another node in the place of what is lost. On the background thread.</summary>
     /// <param name="request">What <see cref="FindRepairs"/> asked for.</param>
@@ -131,5 +131,5 @@ public sealed partial class StorageEngine
     /// <returns>False when the file is gone by now, or an older run is damaged in the same range: ask again.</returns>
     /// <exception cref="ReceivedStateException">The rows are damaged, or of a time that does not fit. Nothing changed.</exception>
     /// <exception cref="DiskException">The disk refused. Nothing changed.</exception>
-    public bool Repair(RepairRequest request, RepairRows rows) => repair.Do(request, rows);
+    public bool Repair(RepairRequest request, RepairRows rows) => _repair.Do(request, rows);
 }

@@ -12,43 +12,43 @@ namespace Rookery.Storage;
 /// </remarks>
 public sealed partial class StorageEngine : IDisposable
 {
-    private readonly IDisposable? directoryLock;
-    private readonly EngineContext context;
-    private readonly Flusher flusher;
-    private readonly Compactor compactor;
-    private readonly Scrubber scrubber;
-    private readonly FileRepair repair;
-    private readonly WriteBatch batch;
-    private readonly ManualResetEventSlim flushEnded = new();
-    private string? flushFailure;
-    private string? compactionFailure;
-    private bool flushRequested;
-    private bool disposed;
+    private readonly IDisposable? _directoryLock;
+    private readonly EngineContext _context;
+    private readonly Flusher _flusher;
+    private readonly Compactor _compactor;
+    private readonly Scrubber _scrubber;
+    private readonly FileRepair _repair;
+    private readonly WriteBatch _batch;
+    private readonly ManualResetEventSlim _flushEnded = new();
+    private string? _flushFailure;
+    private string? _compactionFailure;
+    private bool _flushRequested;
+    private bool _disposed;
 
     private StorageEngine(IDisk disk, StorageOptions options, MemoryBudget budget, IIoRecorder io, TimeProvider time)
     {
         if (!options.ReadOnly)
         {
             disk.CreateDirectory(options.Directory);
-            directoryLock = disk.Lock(Path.Join(options.Directory, "lock"));
+            _directoryLock = disk.Lock(Path.Join(options.Directory, "lock"));
         }
 
         try
         {
-            context = new EngineOpening(disk, options, io, time).Open(budget, damage => DamageFound?.Invoke(damage));
+            _context = new EngineOpening(disk, options, io, time).Open(budget, damage => DamageFound?.Invoke(damage));
         }
         catch
         {
-            directoryLock?.Dispose();
+            _directoryLock?.Dispose();
             throw;
         }
 
-        flusher = new Flusher(context);
-        context.FlushBetween = FlushIfBehind;
-        compactor = new Compactor(context);
-        scrubber = new Scrubber(context);
-        repair = new FileRepair(context, new Memtable(context.Arenas));
-        batch = new WriteBatch(options.ChunkBytes);
+        _flusher = new Flusher(_context);
+        _context.FlushBetween = FlushIfBehind;
+        _compactor = new Compactor(_context);
+        _scrubber = new Scrubber(_context);
+        _repair = new FileRepair(_context, new Memtable(_context.Arenas));
+        _batch = new WriteBatch(options.ChunkBytes);
     }
 
     /// <summary>
@@ -70,29 +70,29 @@ public sealed partial class StorageEngine : IDisposable
     /// </summary>
     public void DeleteLeftOvers()
     {
-        if (context.Published.Current.Runs.Files().All(static file => file.IsReadable))
+        if (_context.Published.Current.Runs.Files().All(static file => file.IsReadable))
         {
-            foreach (string path in context.LeftOvers.Where(context.Disk.Exists))
+            foreach (string path in _context.LeftOvers.Where(_context.Disk.Exists))
             {
-                context.Disk.Delete(path);
+                _context.Disk.Delete(path);
             }
         }
     }
 
     /// <summary>What is on disk for good: replay the journal from the index after it.</summary>
-    public ManifestPosition Durable => context.Durable.Manifest.Position;
+    public ManifestPosition Durable => _context.Durable.Manifest.Position;
 
     /// <summary>The last operation number (etag) applied.</summary>
-    public long Sequence => context.Published.Current.Position.Sequence;
+    public long Sequence => _context.Published.Current.Position.Sequence;
 
     /// <summary>The journal index of the last batch applied.</summary>
-    public long AppliedIndex => context.Published.Current.Position.Index;
+    public long AppliedIndex => _context.Published.Current.Position.Index;
 
     /// <summary>How often <see cref="Install"/> has replaced all there was. It rises before a snapshot can see the new state.</summary>
-    public long Installs => Volatile.Read(ref context.Installs);
+    public long Installs => Volatile.Read(ref _context.Installs);
 
     /// <summary>Names this store for as long as it exists: drawn at random when the directory, or the checkpoint in it, is first opened to be written. Empty in a checkpoint that is only read.</summary>
-    public Guid StoreId => context.Durable.Manifest.StoreId;
+    public Guid StoreId => _context.Durable.Manifest.StoreId;
 
     /// <summary>Called on the background thread when a manifest is durable: the journal up to it may be released.</summary>
     public Action<ManifestPosition>? ManifestDurable { get; set; }
@@ -104,10 +104,10 @@ public sealed partial class StorageEngine : IDisposable
     public Action? WorkArrived { get; set; }
 
     /// <summary>Whether a damaged place is known that was not repaired since.</summary>
-    public bool HasDamage => !context.Sources.Damage.IsEmpty;
+    public bool HasDamage => !_context.Sources.Damage.IsEmpty;
 
     /// <summary>What is wrong, in one sentence; null when nothing is.</summary>
-    public string? Health => Failure ?? (context.Sources.Damage.Events is [var first, ..] ? first.Sentence : null);
+    public string? Health => Failure ?? (_context.Sources.Damage.Events is [var first, ..] ? first.Sentence : null);
 
     /// <summary>
     /// Whether a thread drives the background work; otherwise a full memtable is flushed by the writer itself. That thread says so before its first step, because two
@@ -116,10 +116,10 @@ public sealed partial class StorageEngine : IDisposable
     public bool HasBackgroundWork { get; set; }
 
     /// <summary>Why the last flush or the last step of compaction failed, in one sentence: it is to be tried again after a rest. Null when neither did.</summary>
-    public string? Failure => Volatile.Read(ref flushFailure) ?? Volatile.Read(ref compactionFailure);
+    public string? Failure => Volatile.Read(ref _flushFailure) ?? Volatile.Read(ref _compactionFailure);
 
     /// <summary>Bytes of the active memtable, which only a flush gives back.</summary>
-    public long MemtableBytes => context.Published.Current.Active.Bytes;
+    public long MemtableBytes => _context.Published.Current.Active.Bytes;
 
     /// <summary>Begins the batch of one journal frame, when need be after waiting for a flush. Without background work it flushes itself.</summary>
     /// <param name="index">The frame's index, higher than the last.</param>
@@ -128,15 +128,15 @@ public sealed partial class StorageEngine : IDisposable
     /// <exception cref="ObjectDisposedException">The engine was closed, perhaps while this waited.</exception>
     public WriteBatch Begin(long index, long term, long bytes = 0)
     {
-        ObjectDisposedException.ThrowIf(disposed, this);
-        Invariant.Holds(!context.Options.ReadOnly, "a directory that was opened to read is not written to");
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        Invariant.Holds(!_context.Options.ReadOnly, "a directory that was opened to read is not written to");
         Invariant.Holds(index > AppliedIndex, "batches are applied in order of their index");
         while (!TryBegin(index, term, bytes))
         {
             WaitForFlush();
         }
 
-        return batch;
+        return _batch;
     }
 
     /// <summary>Makes the batch visible, all at once, to snapshots opened afterwards. Never syncs.</summary>
@@ -144,24 +144,24 @@ public sealed partial class StorageEngine : IDisposable
     /// <param name="lastSequence">The last operation number that the frame used, by operations that wrote nothing too.</param>
     public void Apply(WriteBatch applied, long lastSequence)
     {
-        Invariant.Holds(applied == batch && batch.IsOpen, "the batch that is applied is the one that was begun");
+        Invariant.Holds(applied == _batch && _batch.IsOpen, "the batch that is applied is the one that was begun");
         Invariant.Holds(lastSequence >= Sequence, "sequences never fall");
-        var position = new ManifestPosition(batch.Index, batch.Term, lastSequence);
-        lock (context.Gate)
+        var position = new ManifestPosition(_batch.Index, _batch.Term, lastSequence);
+        lock (_context.Gate)
         {
-            EngineState current = context.Published.Current;
+            EngineState current = _context.Published.Current;
             RangeTombstoneSet all = current.RangeTombstones;
             RangeTombstoneSet own = current.Active.RangeTombstones;
-            if (batch.Ranges.Count > 0)
+            if (_batch.Ranges.Count > 0)
             {
-                var added = new RangeTombstoneSet(batch.Ranges);
+                var added = new RangeTombstoneSet(_batch.Ranges);
                 all = RangeTombstoneSet.Union([all, added]);
                 own = RangeTombstoneSet.Union([own, added]);
             }
 
             current.Active.CompleteBatch(position, own);
-            context.Published.Replace(new EngineState(context.Sources, current.Active, current.Frozen, current.Runs, all, position));
-            batch.Close();
+            _context.Published.Replace(new EngineState(_context.Sources, current.Active, current.Frozen, current.Runs, all, position));
+            _batch.Close();
         }
 
         if (FlushDue)
@@ -173,31 +173,31 @@ public sealed partial class StorageEngine : IDisposable
     /// <summary>Takes back the batch that was begun, if there is one: nobody has seen anything of it.</summary>
     public void Abandon()
     {
-        if (batch.IsOpen)
+        if (_batch.IsOpen)
         {
-            lock (context.Gate)
+            lock (_context.Gate)
             {
-                batch.RollBack(default);
-                batch.Close();
+                _batch.RollBack(default);
+                _batch.Close();
             }
         }
     }
 
     /// <summary>Opens what is applied by now to read. Neither locks nor allocates.</summary>
     /// <exception cref="ObjectDisposedException">The engine was closed.</exception>
-    public Snapshot OpenSnapshot() => new(context.Published.Acquire());
+    public Snapshot OpenSnapshot() => new(_context.Published.Acquire());
 
     /// <summary>Whether a writer waits for a flush, or soon will: while one memtable is flushed, the next is filling.</summary>
-    public bool IsFlushBehind => context.IsUrgent;
+    public bool IsFlushBehind => _context.IsUrgent;
 
     /// <summary>Whether <see cref="Flush"/> has something to do: a frozen memtable, a flush that was asked for, or a deleted range whose space waits.</summary>
     public bool FlushDue
     {
         get
         {
-            EngineState state = context.Published.Current;
+            EngineState state = _context.Published.Current;
             return state.Frozen.Length > 0
-                || (Volatile.Read(ref flushRequested) && !state.Active.IsEmpty)
+                || (Volatile.Read(ref _flushRequested) && !state.Active.IsEmpty)
                 || (!state.Active.RangeTombstones.IsEmpty && state.Runs.Files().Any());
         }
     }
@@ -205,7 +205,7 @@ public sealed partial class StorageEngine : IDisposable
     /// <summary>Asks that what is applied be flushed soon (a journal that grows old, a clean stop). <see cref="Flush"/> then does it.</summary>
     public void RequestFlush()
     {
-        Volatile.Write(ref flushRequested, true);
+        Volatile.Write(ref _flushRequested, true);
         WorkArrived?.Invoke();
     }
 
@@ -214,11 +214,11 @@ public sealed partial class StorageEngine : IDisposable
     public bool Flush()
     {
         FreezeIfDue();
-        bool done = Try(flusher.FlushOldest, "flush", ref flushFailure);
-        flushEnded.Set();
+        bool done = Try(_flusher.FlushOldest, "flush", ref _flushFailure);
+        _flushEnded.Set();
         if (done)
         {
-            context.Arenas.Trim();                      // mapped anew in milliseconds when the next memtable grows; a merge may need that memory before
+            _context.Arenas.Trim();                      // mapped anew in milliseconds when the next memtable grows; a merge may need that memory before
             ManifestDurable?.Invoke(Durable);
         }
 
@@ -227,25 +227,25 @@ public sealed partial class StorageEngine : IDisposable
 
     /// <summary>Does one step of compaction: writes at most one output file, or keeps runs as they are in a larger one.</summary>
     /// <returns>Whether there was a step to do and it was done.</returns>
-    public bool CompactOnce() => Try(compactor.Step, "compaction", ref compactionFailure);
+    public bool CompactOnce() => Try(_compactor.Step, "compaction", ref _compactionFailure);
 
     /// <summary>Checks some bytes of the runs against their checksums, going round. Damage is reported by <see cref="DamageFound"/>.</summary>
     /// <returns>Whether the round is complete.</returns>
-    public bool ScrubOnce(long budgetBytes) => scrubber.Step(budgetBytes);
+    public bool ScrubOnce(long budgetBytes) => _scrubber.Step(budgetBytes);
 
     /// <summary>Gives memory back that is not in use, and the files that only a reader still held; about every half minute. Writes nothing when there is nothing.</summary>
     public void TrimIdle()
     {
-        context.Readers.Bound();
-        context.Garbage.Collect();
-        context.Arenas.Trim();
-        context.Cache.TrimIdle();
+        _context.Readers.Bound();
+        _context.Garbage.Collect();
+        _context.Arenas.Trim();
+        _context.Cache.TrimIdle();
     }
 
     /// <summary>Makes a directory that <see cref="Open"/> opens: what is durable now, by hard links (copies across file systems). On the background thread, or while there is none.</summary>
     /// <param name="targetDirectory">Missing or empty. When this fails it holds an incomplete checkpoint, which has no manifest.</param>
     /// <returns>What it contains: the journal after that is the caller's to add.</returns>
-    public ManifestPosition Checkpoint(string targetDirectory) => new Checkpointer(context).CopyTo(targetDirectory);
+    public ManifestPosition Checkpoint(string targetDirectory) => new Checkpointer(_context).CopyTo(targetDirectory);
 
     /// <summary>What runs and manifests in a directory say of its use.</summary>
     public static StorageUse UseOf(IDisk disk, string directory)
@@ -272,43 +272,43 @@ public sealed partial class StorageEngine : IDisposable
     /// Writes only what no slot says yet.
     /// </summary>
     /// <exception cref="DiskException">The disk refused.</exception>
-    public void MarkUsed() => context.Durable.MarkUsed(context);
+    public void MarkUsed() => _context.Durable.MarkUsed(_context);
 
     /// <summary>What is there and what was done.</summary>
-    public StorageStatistics Statistics() => EngineStatistics.Of(context, compactor, Health);
+    public StorageStatistics Statistics() => EngineStatistics.Of(_context, _compactor, Health);
 
     /// <summary>Closes the files. What was not flushed is the journal's. Snapshots must be disposed and background work ended before.</summary>
     public void Dispose()
     {
-        if (disposed)
+        if (_disposed)
         {
             return;
         }
 
-        disposed = true;
-        flushEnded.Set();
-        if (batch.IsOpen)
+        _disposed = true;
+        _flushEnded.Set();
+        if (_batch.IsOpen)
         {
-            batch.Close();
+            _batch.Close();
         }
 
-        context.Published.Close();
-        context.Cache.Dispose();
-        context.Arenas.Dispose();
-        directoryLock?.Dispose();
-        flushEnded.Dispose();
+        _context.Published.Close();
+        _context.Cache.Dispose();
+        _context.Arenas.Dispose();
+        _directoryLock?.Dispose();
+        _flushEnded.Dispose();
     }
 
     private bool TryBegin(long index, long term, long bytes)
     {
-        lock (context.Gate)
+        lock (_context.Gate)
         {
-            EngineState current = context.Published.Current;
-            long limit = context.Options.MemtableBytes;
+            EngineState current = _context.Published.Current;
+            long limit = _context.Options.MemtableBytes;
             bool isFull = current.Active.Bytes >= limit || (bytes >= limit / 4 && current.Active.Bytes + bytes > limit && !current.Active.IsEmpty);
             if (isFull && current.Frozen.Length > 0)
             {
-                flushEnded.Reset();
+                _flushEnded.Reset();
                 return false;
             }
 
@@ -317,7 +317,7 @@ public sealed partial class StorageEngine : IDisposable
                 Freeze(current);
             }
 
-            batch.Open(context.Published.Acquire(), index, term);
+            _batch.Open(_context.Published.Acquire(), index, term);
         }
 
         return true;
@@ -333,28 +333,28 @@ public sealed partial class StorageEngine : IDisposable
         }
 
         WorkArrived?.Invoke();
-        Interlocked.Increment(ref context.Counters.WaitingWriters);
-        flushEnded.Wait();
-        Interlocked.Decrement(ref context.Counters.WaitingWriters);
-        ObjectDisposedException.ThrowIf(disposed, this);
+        Interlocked.Increment(ref _context.Counters.WaitingWriters);
+        _flushEnded.Wait();
+        Interlocked.Decrement(ref _context.Counters.WaitingWriters);
+        ObjectDisposedException.ThrowIf(_disposed, this);
         GrowAfterFailure();
     }
 
     // What is in the journal is applied, whatever the disk says to a flush: the failure is there to be seen, and the journal ends before memory does.
     private void GrowAfterFailure()
     {
-        if (Volatile.Read(ref flushFailure) is not null)
+        if (Volatile.Read(ref _flushFailure) is not null)
         {
-            lock (context.Gate)
+            lock (_context.Gate)
             {
-                Freeze(context.Published.Current);
+                Freeze(_context.Published.Current);
             }
         }
     }
 
     private void FlushIfBehind()
     {
-        if (context.Published.Current.Frozen.Length > 0)
+        if (_context.Published.Current.Frozen.Length > 0)
         {
             Flush();
         }
@@ -362,12 +362,12 @@ public sealed partial class StorageEngine : IDisposable
 
     private void FreezeIfDue()
     {
-        lock (context.Gate)
+        lock (_context.Gate)
         {
-            EngineState current = context.Published.Current;
-            if (current.Frozen.Length == 0 && !batch.IsOpen && FlushDue)
+            EngineState current = _context.Published.Current;
+            if (current.Frozen.Length == 0 && !_batch.IsOpen && FlushDue)
             {
-                Volatile.Write(ref flushRequested, false);
+                Volatile.Write(ref _flushRequested, false);
                 Freeze(current);
             }
         }
@@ -376,14 +376,14 @@ public sealed partial class StorageEngine : IDisposable
     // Under the gate, and while no batch is open: a memtable ends where a journal frame ends.
     private void Freeze(EngineState current)
     {
-        var active = new Memtable(context.Arenas);
-        context.Published.Replace(new EngineState(context.Sources, active, [current.Active, .. current.Frozen], current.Runs, current.RangeTombstones, current.Position));
+        var active = new Memtable(_context.Arenas);
+        _context.Published.Replace(new EngineState(_context.Sources, active, [current.Active, .. current.Frozen], current.Runs, current.RangeTombstones, current.Position));
         active.Release();
     }
 
     private bool Try(Func<bool> work, string name, ref string? failure)
     {
-        context.Garbage.Collect();
+        _context.Garbage.Collect();
         try
         {
             bool done = work();
@@ -392,7 +392,7 @@ public sealed partial class StorageEngine : IDisposable
         }
         catch (DiskException refused)
         {
-            context.Counters.Failures++;
+            _context.Counters.Failures++;
             Volatile.Write(ref failure, $"A {name} failed and will be tried again: {refused.Message}");
             return false;
         }

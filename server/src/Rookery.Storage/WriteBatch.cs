@@ -10,16 +10,16 @@ namespace Rookery.Storage;
 /// </summary>
 public sealed unsafe class WriteBatch
 {
-    private readonly int chunkBytes;
-    private readonly List<nint> nodes = [];
-    private readonly List<RangeTombstone> ranges = [];
-    private EngineState? state;
-    private RangeTombstoneSet rangeTombstones = RangeTombstoneSet.Empty;
-    private int largeValues;
+    private readonly int _chunkBytes;
+    private readonly List<nint> _nodes = [];
+    private readonly List<RangeTombstone> _ranges = [];
+    private EngineState? _state;
+    private RangeTombstoneSet _rangeTombstones = RangeTombstoneSet.Empty;
+    private int _largeValues;
 
     internal WriteBatch(int chunkBytes)
     {
-        this.chunkBytes = chunkBytes;
+        _chunkBytes = chunkBytes;
     }
 
     /// <summary>The journal index of the frame.</summary>
@@ -29,17 +29,17 @@ public sealed unsafe class WriteBatch
     public long Term { get; private set; }
 
     /// <summary>Whether it is between <see cref="StorageEngine.Begin"/> and <see cref="StorageEngine.Apply"/>.</summary>
-    internal bool IsOpen => state is not null;
+    internal bool IsOpen => _state is not null;
 
     /// <summary>The range tombstones put by now.</summary>
-    internal IReadOnlyList<RangeTombstone> Ranges => ranges;
+    internal IReadOnlyList<RangeTombstone> Ranges => _ranges;
 
     private EngineState State
     {
         get
         {
-            Invariant.Holds(state is not null, "a batch is written to between Begin and Apply");
-            return state;
+            Invariant.Holds(_state is not null, "a batch is written to between Begin and Apply");
+            return _state;
         }
     }
 
@@ -52,7 +52,7 @@ public sealed unsafe class WriteBatch
     /// <summary>Stores a value that is <paramref name="head"/> and then <paramref name="tail"/>.</summary>
     public void Put(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail)
     {
-        if ((long)head.Length + tail.Length <= chunkBytes)
+        if ((long)head.Length + tail.Length <= _chunkBytes)
         {
             Insert(key, sequence, RowKind.Put, head, tail);
         }
@@ -70,7 +70,7 @@ public sealed unsafe class WriteBatch
     public void DeleteRange(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, long sequence)
     {
         Invariant.Holds(from.SequenceCompareTo(toExclusive) < 0, "a range has its start below its end");
-        ranges.Add(new RangeTombstone(from.ToArray(), toExclusive.ToArray(), sequence));
+        _ranges.Add(new RangeTombstone(from.ToArray(), toExclusive.ToArray(), sequence));
         Cover();
     }
 
@@ -91,28 +91,28 @@ public sealed unsafe class WriteBatch
     /// <param name="key">The whole key.</param>
     /// <param name="row">The row, to be disposed before the batch is applied, when there is one.</param>
     /// <exception cref="DamagedException">The place that would hold it cannot be trusted.</exception>
-    public bool TryGet(ReadOnlySpan<byte> key, out Row row) => Lookup.TryGet(State, OwnBatch, rangeTombstones, key, out row);
+    public bool TryGet(ReadOnlySpan<byte> key, out Row row) => Lookup.TryGet(State, OwnBatch, _rangeTombstones, key, out row);
 
     /// <summary>Walks a range, the rows that the batch has put by now included. Ended before the next put.</summary>
     public RowCursor Seek(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive, bool backward = false) =>
-        new(State, OwnBatch, rangeTombstones, from, toExclusive, backward);
+        new(State, OwnBatch, _rangeTombstones, from, toExclusive, backward);
 
     /// <summary>A place to go back to.</summary>
-    public BatchMark Mark() => new(nodes.Count, ranges.Count);
+    public BatchMark Mark() => new(_nodes.Count, _ranges.Count);
 
     /// <summary>Takes back everything since <paramref name="mark"/>.</summary>
     public void RollBack(BatchMark mark)
     {
-        Invariant.Holds(IsOpen && mark.Rows <= nodes.Count && mark.RangeTombstones <= ranges.Count, "a batch goes back, not forward");
-        for (int i = mark.Rows; i < nodes.Count; i++)
+        Invariant.Holds(IsOpen && mark.Rows <= _nodes.Count && mark.RangeTombstones <= _ranges.Count, "a batch goes back, not forward");
+        for (int i = mark.Rows; i < _nodes.Count; i++)
         {
-            ((MemtableNode*)nodes[i])->Batch = MemtableNode.TakenBack;
+            ((MemtableNode*)_nodes[i])->Batch = MemtableNode.TakenBack;
         }
 
-        nodes.RemoveRange(mark.Rows, nodes.Count - mark.Rows);
-        if (mark.RangeTombstones < ranges.Count)
+        _nodes.RemoveRange(mark.Rows, _nodes.Count - mark.Rows);
+        if (mark.RangeTombstones < _ranges.Count)
         {
-            ranges.RemoveRange(mark.RangeTombstones, ranges.Count - mark.RangeTombstones);
+            _ranges.RemoveRange(mark.RangeTombstones, _ranges.Count - mark.RangeTombstones);
             Cover();
         }
     }
@@ -121,33 +121,33 @@ public sealed unsafe class WriteBatch
     internal void Open(EngineState on, long index, long term)
     {
         Invariant.Holds(!IsOpen, "one batch is open at a time");
-        state = on;
+        _state = on;
         Index = index;
         Term = term;
-        rangeTombstones = on.RangeTombstones;
+        _rangeTombstones = on.RangeTombstones;
     }
 
     /// <summary>Ends the batch; its rows stay.</summary>
     internal void Close()
     {
         State.Release();
-        state = null;
-        nodes.Clear();
-        ranges.Clear();
-        largeValues = 0;
+        _state = null;
+        _nodes.Clear();
+        _ranges.Clear();
+        _largeValues = 0;
     }
 
     private void PutLarge(ReadOnlySpan<byte> key, long sequence, ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail)
     {
         Span<byte> chunkKey = stackalloc byte[LargeValue.ChunkKeyBytes];
         Span<byte> stem = stackalloc byte[LargeValue.StemBytes];
-        LargeValue.WriteStem(stem, key, Index, checked((ushort)largeValues++));
+        LargeValue.WriteStem(stem, key, Index, checked((ushort)_largeValues++));
         Span<byte> reference = stackalloc byte[LargeValue.ReferenceBytes];
-        LargeValue.WriteReference(reference, (long)head.Length + tail.Length, chunkBytes, stem);
+        LargeValue.WriteReference(reference, (long)head.Length + tail.Length, _chunkBytes, stem);
         for (uint chunk = 0; !head.IsEmpty || !tail.IsEmpty; chunk++)
         {
-            ReadOnlySpan<byte> fromHead = head[..Math.Min(chunkBytes, head.Length)];
-            ReadOnlySpan<byte> fromTail = tail[..Math.Min(chunkBytes - fromHead.Length, tail.Length)];
+            ReadOnlySpan<byte> fromHead = head[..Math.Min(_chunkBytes, head.Length)];
+            ReadOnlySpan<byte> fromTail = tail[..Math.Min(_chunkBytes - fromHead.Length, tail.Length)];
             LargeValue.WriteChunkKey(chunkKey, stem, chunk);
             Add(chunkKey, sequence, RowKind.Put, fromHead, fromTail);
             head = head[fromHead.Length..];
@@ -167,10 +167,10 @@ public sealed unsafe class WriteBatch
     private void Add(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail)
     {
         Invariant.Holds(sequence >= State.Position.Sequence, "sequences never fall");
-        nodes.Add((nint)State.Active.Insert(key, sequence, kind, head, tail));
+        _nodes.Add((nint)State.Active.Insert(key, sequence, kind, head, tail));
     }
 
-    private void Cover() => rangeTombstones = RangeTombstoneSet.Union([State.RangeTombstones, new RangeTombstoneSet(ranges)]);
+    private void Cover() => _rangeTombstones = RangeTombstoneSet.Union([State.RangeTombstones, new RangeTombstoneSet(_ranges)]);
 }
 
 /// <summary>A place in a <see cref="WriteBatch"/>.</summary>

@@ -8,16 +8,16 @@ namespace Rookery;
 /// <summary>Lets a node's background work go by what its board reports, and tells the owner of what is wrong with it, once each time.</summary>
 internal sealed class NodeCare : IDisposable
 {
-    private readonly Node node;
-    private readonly BoardWatch watch;
-    private readonly StandardErrorLog log;
-    private BoardCondition told;
+    private readonly Node _node;
+    private readonly BoardWatch _watch;
+    private readonly StandardErrorLog _log;
+    private BoardCondition _told;
 
     public NodeCare(Node node, BoardWatch watch, StandardErrorLog log)
     {
-        this.node = node;
-        this.watch = watch;
-        this.log = log;
+        _node = node;
+        _watch = watch;
+        _log = log;
         Sampled(watch);
         watch.Sampled = Sampled;
     }
@@ -26,23 +26,23 @@ internal sealed class NodeCare : IDisposable
     public Func<bool> IsIndexing { get; set; } = static () => false;
 
     /// <summary>The share of a core that indexing may take now. It and maintenance have half each of what the board allows while both work.</summary>
-    public double IndexingShare => BoardCare.BackgroundShareOf(watch.Reading) / (node.IsMaintaining ? 2 : 1);
+    public double IndexingShare => BoardCare.BackgroundShareOf(_watch.Reading) / (_node.IsMaintaining ? 2 : 1);
 
-    public void Dispose() => watch.Sampled = null;
+    public void Dispose() => _watch.Sampled = null;
 
     private void Sampled(BoardWatch sampled)
     {
-        node.BackgroundShare = BoardCare.BackgroundShareOf(sampled.Reading) / (IsIndexing() ? 2 : 1);
+        _node.BackgroundShare = BoardCare.BackgroundShareOf(sampled.Reading) / (IsIndexing() ? 2 : 1);
         var condition = sampled.Condition;
-        if (condition > told && sampled.Trouble is { } trouble)
+        if (condition > _told && sampled.Trouble is { } trouble)
         {
-            log.LogWarning(LogEvents.BoardTrouble, "{Trouble}", trouble);
+            _log.LogWarning(LogEvents.BoardTrouble, "{Trouble}", trouble);
         }
-        else if (condition == BoardCondition.Well && told != BoardCondition.Well)
+        else if (condition == BoardCondition.Well && _told != BoardCondition.Well)
         {
-            log.LogInformation(LogEvents.BoardWell, "The board has been well for five minutes.");
+            _log.LogInformation(LogEvents.BoardWell, "The board has been well for five minutes.");
         }
 
-        told = condition;
+        _told = condition;
     }
 }

@@ -14,10 +14,10 @@ internal sealed class StandardErrorLog(TimeProvider time) : ILogger
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(1);
 
-    private readonly bool stampedByOthers = Environment.GetEnvironmentVariable("JOURNAL_STREAM") is not null;
-    private readonly JournalSocket? journal = JournalSocket.TryOpen();
-    private readonly Lock oneLine = new();
-    private long lost;
+    private readonly bool _stampedByOthers = Environment.GetEnvironmentVariable("JOURNAL_STREAM") is not null;
+    private readonly JournalSocket? _journal = JournalSocket.TryOpen();
+    private readonly Lock _oneLine = new();
+    private long _lost;
 
     /// <summary>The last lines.</summary>
     public LogRing Recent { get; } = new();
@@ -40,14 +40,14 @@ internal sealed class StandardErrorLog(TimeProvider time) : ILogger
         said = exception is null ? said : $"{said}: {VisibleText.OnOneLine(exception.ToString())}";
         Recent.Add(now, logLevel, eventId, said);
         string text = $"{NameOf(logLevel)}: {said}";
-        if (journal?.TrySend(logLevel, eventId, text) == true)
+        if (_journal?.TrySend(logLevel, eventId, text) == true)
         {
             return;
         }
 
         // The journal takes the grade of a line from a number before it (sd-daemon(3)).
-        string stamp = journal is not null ? $"<{JournalSocket.PriorityOf(logLevel)}>" : stampedByOthers ? string.Empty : now.ToString("yyyy-MM-ddTHH:mm:ss.fffZ ");
-        lock (oneLine)
+        string stamp = _journal is not null ? $"<{JournalSocket.PriorityOf(logLevel)}>" : _stampedByOthers ? string.Empty : now.ToString("yyyy-MM-ddTHH:mm:ss.fffZ ");
+        lock (_oneLine)
         {
             Write(stamp, text);
         }
@@ -60,9 +60,9 @@ internal sealed class StandardErrorLog(TimeProvider time) : ILogger
     private void Write(string stamp, string text)
     {
         // What was taken of the first lost line has no end yet.
-        string before = lost == 0 ? string.Empty
-            : $"\n{stamp}warning: Nobody read the log for a while; {Amount.Of(lost, "line")} did not come here.\n";
-        lost = Messages.TryWriteWithin($"{before}{stamp}{text}\n", lost > 0 ? TimeSpan.Zero : Patience) ? 0 : lost + 1;
+        string before = _lost == 0 ? string.Empty
+            : $"\n{stamp}warning: Nobody read the log for a while; {Amount.Of(_lost, "line")} did not come here.\n";
+        _lost = Messages.TryWriteWithin($"{before}{stamp}{text}\n", _lost > 0 ? TimeSpan.Zero : Patience) ? 0 : _lost + 1;
     }
 
     private static string NameOf(LogLevel level) => level switch

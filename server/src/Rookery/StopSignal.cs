@@ -5,28 +5,28 @@ namespace Rookery;
 /// <summary>SIGTERM and SIGINT as one task, instead of the end of the process.</summary>
 internal sealed class StopSignal : IDisposable
 {
-    private readonly TaskCompletionSource received = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private readonly PosixSignalRegistration terminate;
-    private readonly PosixSignalRegistration interrupt;
+    private readonly TaskCompletionSource _received = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly PosixSignalRegistration _terminate;
+    private readonly PosixSignalRegistration _interrupt;
 
     public StopSignal()
     {
-        terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
-        interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal);
+        _terminate = PosixSignalRegistration.Create(PosixSignal.SIGTERM, OnSignal);
+        _interrupt = PosixSignalRegistration.Create(PosixSignal.SIGINT, OnSignal);
     }
 
     /// <summary>Completes when the process was asked to stop.</summary>
-    public Task Received => received.Task;
+    public Task Received => _received.Task;
 
     public void Dispose()
     {
-        terminate.Dispose();
-        interrupt.Dispose();
+        _terminate.Dispose();
+        _interrupt.Dispose();
     }
 
     private void OnSignal(PosixSignalContext signal)
     {
         signal.Cancel = true;
-        received.TrySetResult();
+        _received.TrySetResult();
     }
 }

@@ -14,26 +14,26 @@ internal sealed class SystemdNotifier : IDisposable
 {
     private const string FileName = "status";
 
-    private readonly IDisk disk;
-    private readonly string? directory = Environment.GetEnvironmentVariable("RUNTIME_DIRECTORY") is { Length: > 0 } directories ? directories.Split(':')[0] : null;
-    private readonly Socket? socket;
-    private readonly ITimer? watchdog;
-    private string? told;
+    private readonly IDisk _disk;
+    private readonly string? _directory = Environment.GetEnvironmentVariable("RUNTIME_DIRECTORY") is { Length: > 0 } directories ? directories.Split(':')[0] : null;
+    private readonly Socket? _socket;
+    private readonly ITimer? _watchdog;
+    private string? _told;
 
     public SystemdNotifier(IDisk disk, TimeProvider time)
     {
-        this.disk = disk;
+        _disk = disk;
         if (Environment.GetEnvironmentVariable("NOTIFY_SOCKET") is not { Length: > 1 } path)
         {
             return;
         }
 
         // A leading @ names a socket in the abstract namespace, whose real first byte is zero.
-        socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
-        socket.Connect(new UnixDomainSocketEndPoint(path[0] == '@' ? '\0' + path[1..] : path));
+        _socket = new Socket(AddressFamily.Unix, SocketType.Dgram, ProtocolType.Unspecified);
+        _socket.Connect(new UnixDomainSocketEndPoint(path[0] == '@' ? '\0' + path[1..] : path));
         if (WatchdogPeriod() is { } period)
         {
-            watchdog = time.CreateTimer(static notifier => ((SystemdNotifier)notifier!).Send("WATCHDOG=1"), this, period / 2, period / 2);
+            _watchdog = time.CreateTimer(static notifier => ((SystemdNotifier)notifier!).Send("WATCHDOG=1"), this, period / 2, period / 2);
         }
     }
 
@@ -47,21 +47,21 @@ internal sealed class SystemdNotifier : IDisposable
     /// <summary>What the node does from now on, in one line, which `systemctl status` shows. From one thread at a time.</summary>
     public void Tell(string status)
     {
-        if (string.Equals(told, status, StringComparison.Ordinal))
+        if (string.Equals(_told, status, StringComparison.Ordinal))
         {
             return;
         }
 
-        told = status;
+        _told = status;
 
         // Others' words may be among it: a line end would begin another assignment.
         string line = string.Concat(status.Select(static letter => char.IsControl(letter) ? ' ' : letter));
         Send("STATUS=" + line);
         try
         {
-            if (directory is not null)
+            if (_directory is not null)
             {
-                LocalAccess.Write(disk, directory, FileName, line + "\n");
+                LocalAccess.Write(_disk, _directory, FileName, line + "\n");
             }
         }
         catch (DiskException)
@@ -75,8 +75,8 @@ internal sealed class SystemdNotifier : IDisposable
 
     public void Dispose()
     {
-        watchdog?.Dispose();
-        socket?.Dispose();
+        _watchdog?.Dispose();
+        _socket?.Dispose();
     }
 
     private static TimeSpan? WatchdogPeriod()
@@ -92,7 +92,7 @@ internal sealed class SystemdNotifier : IDisposable
     {
         try
         {
-            socket?.Send(Encoding.UTF8.GetBytes(state));
+            _socket?.Send(Encoding.UTF8.GetBytes(state));
         }
         catch (SocketException)
         {

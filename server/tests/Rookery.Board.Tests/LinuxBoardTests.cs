@@ -7,7 +7,7 @@ public sealed class LinuxBoardTests
 {
     private static readonly string[] OnCard = ["mmcblk0p2"];
 
-    private readonly SimulatedTimeProvider time = new();
+    private readonly SimulatedTimeProvider _time = new();
 
     [Fact]
     public void A_raspberry_pi_tells_heat_power_and_frequency()
@@ -75,7 +75,7 @@ public sealed class LinuxBoardTests
         using var board = Open(tree);
         Assert.Null(board.Read().TemperatureCelsius);
         tree.With("sys/class/hwmon/hwmon3/name", "cpu_thermal\n").With("sys/class/hwmon/hwmon3/temp1_input", "40000\n");
-        time.Advance(TimeSpan.FromMinutes(5));
+        _time.Advance(TimeSpan.FromMinutes(5));
         Assert.Equal(40, board.Read().TemperatureCelsius);
     }
 
@@ -95,7 +95,7 @@ public sealed class LinuxBoardTests
         using var tree = new FakeTree();
         tree.WithExecutable("usr/bin/vcgencmd", $"#!/bin/sh\necho x >> {tree.Path}/asked\necho \"Can't open device file: /dev/vcio\"\nexit 255\n");
         using var board = Open(tree);
-        time.Advance(TimeSpan.FromMinutes(10));
+        _time.Advance(TimeSpan.FromMinutes(10));
         Assert.Equal(default, board.Read());
         Assert.Equal("x\n", File.ReadAllText(Path.Join(tree.Path, "asked")));
     }
@@ -154,5 +154,5 @@ public sealed class LinuxBoardTests
         board.ReadStorage();
     }
 
-    private LinuxBoard Open(FakeTree tree, params string[] devices) => new(new PosixDisk(), time, devices is [] ? OnCard : devices, tree.Path);
+    private LinuxBoard Open(FakeTree tree, params string[] devices) => new(new PosixDisk(), _time, devices is [] ? OnCard : devices, tree.Path);
 }

@@ -5,17 +5,17 @@ namespace Rookery.Board.Tests;
 
 public sealed class LinuxLightTests : IDisposable
 {
-    private readonly FakeTree tree = new();
-    private readonly SimulatedTimeProvider time = new();
+    private readonly FakeTree _tree = new();
+    private readonly SimulatedTimeProvider _time = new();
 
-    public void Dispose() => tree.Dispose();
+    public void Dispose() => _tree.Dispose();
 
     [Fact]
     public void A_light_blinks_and_shows_again_what_it_showed_before()
     {
-        tree.With("sys/class/leds/PWR/trigger", "none [default-on]\n").With("sys/class/leds/PWR/brightness", "255\n")
+        _tree.With("sys/class/leds/PWR/trigger", "none [default-on]\n").With("sys/class/leds/PWR/brightness", "255\n")
             .With("sys/class/leds/ACT/trigger", "none rc-feedback [mmc0] timer\n").With("sys/class/leds/ACT/brightness", "0\n");
-        using var board = new LinuxBoard(new PosixDisk(), time, [], tree.Path);
+        using var board = new LinuxBoard(new PosixDisk(), _time, [], _tree.Path);
         Assert.Equal("ACT", board.Light!.Name);
         var blinking = board.Light.TryBlink(out string? whyNot);
         Assert.Null(whyNot);
@@ -26,7 +26,7 @@ public sealed class LinuxLightTests : IDisposable
         for (int turn = 0; turn < 4; turn++)
         {
             seen.Add(Read("ACT/brightness")[0]);
-            time.Advance(TimeSpan.FromMilliseconds(200));
+            _time.Advance(TimeSpan.FromMilliseconds(200));
         }
 
         Assert.Equal(['0', '1'], seen.Order());
@@ -39,15 +39,15 @@ public sealed class LinuxLightTests : IDisposable
     [Fact]
     public void A_board_without_a_light_has_none()
     {
-        using var board = new LinuxBoard(new PosixDisk(), time, [], tree.Path);
+        using var board = new LinuxBoard(new PosixDisk(), _time, [], _tree.Path);
         Assert.Null(board.Light);
     }
 
     [Fact]
     public void Processors_and_memory_of_the_machine_are_told_and_waiting_for_a_disk_is_no_work()
     {
-        tree.With("proc/stat", "cpu  100 20 30 400 50 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n").With("proc/meminfo", "MemTotal:        1000 kB\nMemFree:          100 kB\nMemAvailable:     600 kB\n");
-        using var board = new LinuxBoard(new PosixDisk(), time, [], tree.Path);
+        _tree.With("proc/stat", "cpu  100 20 30 400 50 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n").With("proc/meminfo", "MemTotal:        1000 kB\nMemFree:          100 kB\nMemAvailable:     600 kB\n");
+        using var board = new LinuxBoard(new PosixDisk(), _time, [], _tree.Path);
         Assert.Equal(new MachineUse { BusyTicks = 171, TotalTicks = 621, MemoryBytes = 1_024_000, AvailableBytes = 614_400 }, board.ReadUse());
     }
 
@@ -57,5 +57,5 @@ public sealed class LinuxLightTests : IDisposable
     [InlineData("", "none")]
     public void The_trigger_that_is_in_force_stands_in_brackets(string triggers, string expected) => Assert.Equal(expected, LinuxLight.TriggerIn(triggers));
 
-    private string Read(string name) => File.ReadAllText(Path.Join(tree.Path, "sys/class/leds", name));
+    private string Read(string name) => File.ReadAllText(Path.Join(_tree.Path, "sys/class/leds", name));
 }

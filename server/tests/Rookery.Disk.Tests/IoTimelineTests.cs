@@ -4,24 +4,24 @@ namespace Rookery.Disk.Tests;
 
 public sealed class IoTimelineTests
 {
-    private readonly SimulatedTimeProvider clock = new();
-    private readonly IoTimeline timeline;
+    private readonly SimulatedTimeProvider _clock = new();
+    private readonly IoTimeline _timeline;
 
-    public IoTimelineTests() => timeline = new IoTimeline(clock, "mmcblk0p2");
+    public IoTimelineTests() => _timeline = new IoTimeline(_clock, "mmcblk0p2");
 
-    private long Micros => (clock.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
+    private long Micros => (_clock.GetUtcNow() - DateTimeOffset.UnixEpoch).Ticks / TimeSpan.TicksPerMicrosecond;
 
-    private long Second => clock.GetUtcNow().ToUnixTimeSeconds();
+    private long Second => _clock.GetUtcNow().ToUnixTimeSeconds();
 
     [Fact]
     public void An_event_has_its_start_duration_and_bytes()
     {
-        long start = clock.GetUtcNow().ToUnixTimeMilliseconds() * 1000;
+        long start = _clock.GetUtcNow().ToUnixTimeMilliseconds() * 1000;
         Work(IoKind.JournalWrite, 250, 4096);
         Work(IoKind.JournalSync, 7000, 0);
-        Assert.Equal([new IoEvent(IoKind.JournalWrite, start, 250, 4096), new IoEvent(IoKind.JournalSync, start + 250, 7000, 0)], timeline.EventsSince(0));
-        Assert.Equal(IoKind.JournalSync, Assert.Single(timeline.EventsSince(start + 250)).Kind);
-        Assert.Empty(timeline.EventsSince(start + 7250));
+        Assert.Equal([new IoEvent(IoKind.JournalWrite, start, 250, 4096), new IoEvent(IoKind.JournalSync, start + 250, 7000, 0)], _timeline.EventsSince(0));
+        Assert.Equal(IoKind.JournalSync, Assert.Single(_timeline.EventsSince(start + 250)).Kind);
+        Assert.Empty(_timeline.EventsSince(start + 7250));
     }
 
     [Fact]
@@ -32,7 +32,7 @@ public sealed class IoTimelineTests
             Work(IoKind.Read, 1, i);
         }
 
-        var kept = timeline.EventsSince(0);
+        var kept = _timeline.EventsSince(0);
         Assert.Equal(8192, kept.Count);
         Assert.Equal(Enumerable.Range(20_000 - 8192, 8192).Select(i => (long)i), kept.Select(one => one.Bytes));
     }
@@ -48,15 +48,15 @@ public sealed class IoTimelineTests
             Work((IoKind)random.Next(1, 10), random.Next(3), i);
             if (random.Next(3) == 0)
             {
-                var page = timeline.EventsBetween(since, long.MaxValue);
+                var page = _timeline.EventsBetween(since, long.MaxValue);
                 Assert.True(told.Count == 0 || page.FromUnixMicroseconds == since);
                 told.AddRange(page.Events);
                 since = page.UntilUnixMicroseconds;
             }
         }
 
-        clock.Advance(TimeSpan.FromMicroseconds(1));
-        told.AddRange(timeline.EventsBetween(since, long.MaxValue).Events);
+        _clock.Advance(TimeSpan.FromMicroseconds(1));
+        told.AddRange(_timeline.EventsBetween(since, long.MaxValue).Events);
         Assert.Equal(Enumerable.Range(0, 2_000).Select(i => (long)i), told.Select(one => one.Bytes));
     }
 
@@ -64,15 +64,15 @@ public sealed class IoTimelineTests
     public void A_page_says_from_when_on_nothing_is_missing()
     {
         long begin = Micros;
-        Assert.Equal(begin - 1, timeline.EventsBetween(0, long.MaxValue).FromUnixMicroseconds);
+        Assert.Equal(begin - 1, _timeline.EventsBetween(0, long.MaxValue).FromUnixMicroseconds);
         for (int i = 0; i < 8192 + 10; i++)
         {
             Work(IoKind.Read, 5, i);
         }
 
         // Ten are forgotten, and the tenth ended 50 microseconds after the begin.
-        Assert.Equal(begin + 50, timeline.EventsBetween(0, long.MaxValue).FromUnixMicroseconds);
-        Assert.Equal(begin + 700, timeline.EventsBetween(begin + 700, long.MaxValue).FromUnixMicroseconds);
+        Assert.Equal(begin + 50, _timeline.EventsBetween(0, long.MaxValue).FromUnixMicroseconds);
+        Assert.Equal(begin + 700, _timeline.EventsBetween(begin + 700, long.MaxValue).FromUnixMicroseconds);
     }
 
     [Fact]
@@ -81,9 +81,9 @@ public sealed class IoTimelineTests
         long begin = Micros;
         Work(IoKind.Read, 100, 1);
         Work(IoKind.Read, 100, 2);
-        clock.Advance(TimeSpan.FromSeconds(1));
+        _clock.Advance(TimeSpan.FromSeconds(1));
 
-        var page = timeline.EventsBetween(0, begin + 199);
+        var page = _timeline.EventsBetween(0, begin + 199);
         Assert.Equal(1, Assert.Single(page.Events).Bytes);
         Assert.Equal(begin + 199, page.UntilUnixMicroseconds);
     }
@@ -91,8 +91,8 @@ public sealed class IoTimelineTests
     [Fact]
     public void Both_devices_are_known_and_are_one_unless_said()
     {
-        Assert.Equal(("mmcblk0p2", "mmcblk0p2"), (timeline.JournalDevice, timeline.DataDevice));
-        Assert.Equal("sda1", new IoTimeline(clock, "mmcblk0p2", "sda1").DataDevice);
+        Assert.Equal(("mmcblk0p2", "mmcblk0p2"), (_timeline.JournalDevice, _timeline.DataDevice));
+        Assert.Equal("sda1", new IoTimeline(_clock, "mmcblk0p2", "sda1").DataDevice);
     }
 
     [Fact]
@@ -111,15 +111,15 @@ public sealed class IoTimelineTests
             expected[(Second, kind)] = expected.TryGetValue((Second, kind), out var known) ? known.Plus(added) : added;
         }
 
-        Assert.Equal(expected.Values, timeline.RollUps(begin, Second + 1));
-        Assert.Equal(expected.Values.Where(one => one.UnixSecond >= begin + 100 && one.UnixSecond < begin + 200), timeline.RollUps(begin + 100, begin + 200));
+        Assert.Equal(expected.Values, _timeline.RollUps(begin, Second + 1));
+        Assert.Equal(expected.Values.Where(one => one.UnixSecond >= begin + 100 && one.UnixSecond < begin + 200), _timeline.RollUps(begin + 100, begin + 200));
 
-        var minutes = timeline.RollUps(begin, Second + 1, 60);
+        var minutes = _timeline.RollUps(begin, Second + 1, 60);
         Assert.All(minutes, one => Assert.Equal(0, one.UnixSecond % 60));
         Assert.Equal(minutes.Count, minutes.Select(one => (one.UnixSecond, one.Kind)).Distinct().Count());
         Assert.Equal(50_000, minutes.Sum(one => one.Count));
         Assert.Equal(expected.Values.Sum(one => one.Bytes), minutes.Sum(one => one.Bytes));
-        Assert.Equal(50_000, Enum.GetValues<IoKind>().Sum(kind => timeline.TotalOf(kind).Count));
+        Assert.Equal(50_000, Enum.GetValues<IoKind>().Sum(kind => _timeline.TotalOf(kind).Count));
     }
 
     [Fact]
@@ -129,11 +129,11 @@ public sealed class IoTimelineTests
         for (int minute = 0; minute < 48 * 60; minute++)
         {
             Work(IoKind.Scrub, 10, 1);
-            clock.Advance(TimeSpan.FromSeconds(60) - TimeSpan.FromMicroseconds(10));
+            _clock.Advance(TimeSpan.FromSeconds(60) - TimeSpan.FromMicroseconds(10));
         }
 
-        Assert.Equal(24 * 60, timeline.RollUps(begin, Second).Sum(one => one.Count));
-        Assert.All(timeline.RollUps(begin, Second), one => Assert.InRange(one.UnixSecond, Second - 86_400, Second));
+        Assert.Equal(24 * 60, _timeline.RollUps(begin, Second).Sum(one => one.Count));
+        Assert.All(_timeline.RollUps(begin, Second), one => Assert.InRange(one.UnixSecond, Second - 86_400, Second));
     }
 
     [Fact]
@@ -169,13 +169,13 @@ public sealed class IoTimelineTests
     [Fact]
     public void A_clock_that_is_set_back_loses_nothing()
     {
-        var wall = clock.GetUtcNow();
+        var wall = _clock.GetUtcNow();
         Work(IoKind.Read, 10, 1);
-        clock.SetUtcNow(wall.AddHours(-1));
+        _clock.SetUtcNow(wall.AddHours(-1));
         Work(IoKind.Read, 10, 2);
-        clock.SetUtcNow(wall.AddHours(1));
+        _clock.SetUtcNow(wall.AddHours(1));
         Work(IoKind.Read, 10, 4);
-        Assert.Equal(7, timeline.RollUps(0, long.MaxValue).Sum(one => one.Bytes));
+        Assert.Equal(7, _timeline.RollUps(0, long.MaxValue).Sum(one => one.Bytes));
     }
 
     [Fact]
@@ -192,7 +192,7 @@ public sealed class IoTimelineTests
             }
         }
 
-        var slow = timeline.SlowEventsSince(0);
+        var slow = _timeline.SlowEventsSince(0);
         long[] reads = [.. slow.Where(one => one.Kind == IoKind.Read && one.DurationMicroseconds >= 10_000).Select(one => one.Bytes)];
         Assert.Equal(Enumerable.Range(1, 20).Select(i => (i * 5000L) - 1), reads);
         Assert.DoesNotContain(slow, one => one.Kind == IoKind.JournalSync);
@@ -208,16 +208,16 @@ public sealed class IoTimelineTests
             Work(IoKind.Compaction, i * 10, 0);
         }
 
-        Assert.InRange(timeline.PercentileMicroseconds(IoKind.Compaction, 0.5), 5_000, 5_000 * 9 / 8);
-        Assert.InRange(timeline.PercentileMicroseconds(IoKind.Compaction, 0.999), 9_990, 9_990 * 9 / 8);
-        Assert.Equal(0, timeline.PercentileMicroseconds(IoKind.Backup, 0.5));
+        Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, 0.5), 5_000, 5_000 * 9 / 8);
+        Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, 0.999), 9_990, 9_990 * 9 / 8);
+        Assert.Equal(0, _timeline.PercentileMicroseconds(IoKind.Backup, 0.5));
 
         for (int i = 0; i < 400_000; i++)
         {
             Work(IoKind.Compaction, 20, 0);
         }
 
-        Assert.InRange(timeline.PercentileMicroseconds(IoKind.Compaction, 0.999), 20, 22);
+        Assert.InRange(_timeline.PercentileMicroseconds(IoKind.Compaction, 0.999), 20, 22);
     }
 
     [Fact]
@@ -240,7 +240,7 @@ public sealed class IoTimelineTests
     public void A_sync_over_a_second_is_told_with_its_device_and_the_syncs_before_it()
     {
         var seen = new List<SlowSync>();
-        timeline.SlowSyncSeen = seen.Add;
+        _timeline.SlowSyncSeen = seen.Add;
         for (int i = 1; i <= 40; i++)
         {
             Work(IoKind.JournalSync, i, 0);
@@ -264,22 +264,22 @@ public sealed class IoTimelineTests
         {
             for (int i = 0; i < 20_000; i++)
             {
-                timeline.Record((IoKind)(1 + (i % 9)), timeline.Begin(), 1);
+                _timeline.Record((IoKind)(1 + (i % 9)), _timeline.Begin(), 1);
                 if (i % 5000 == worker)
                 {
-                    _ = timeline.RollUps(0, long.MaxValue);
-                    _ = timeline.SlowEventsSince(0);
-                    clock.Advance(TimeSpan.FromSeconds(1));
+                    _ = _timeline.RollUps(0, long.MaxValue);
+                    _ = _timeline.SlowEventsSince(0);
+                    _clock.Advance(TimeSpan.FromSeconds(1));
                 }
             }
         });
-        Assert.Equal(80_000, timeline.RollUps(0, long.MaxValue).Sum(one => one.Bytes));
+        Assert.Equal(80_000, _timeline.RollUps(0, long.MaxValue).Sum(one => one.Bytes));
     }
 
     private void Work(IoKind kind, int microseconds, long bytes)
     {
-        long begun = timeline.Begin();
-        clock.Advance(TimeSpan.FromMicroseconds(microseconds));
-        timeline.Record(kind, begun, bytes);
+        long begun = _timeline.Begin();
+        _clock.Advance(TimeSpan.FromMicroseconds(microseconds));
+        _timeline.Record(kind, begun, bytes);
     }
 }

@@ -7,19 +7,19 @@ namespace Rookery.Disk.Tests;
 public sealed class PowerLossTests
 {
     private const int Seeds = 1000;
-    private readonly SimulatedDisk disk = new("/data", "/other");
+    private readonly SimulatedDisk _disk = new("/data", "/other");
 
     [Fact]
     public void What_was_synced_survives_every_seed_at_every_later_operation()
     {
-        using var file = disk.Open("/data/a", DiskOpen.CreateNew);
+        using var file = _disk.Open("/data/a", DiskOpen.CreateNew);
         file.Write(Sectors("abcd"), 0);
         file.Sync();
-        disk.SyncDirectory("/data");
-        int promised = disk.OperationCount;
+        _disk.SyncDirectory("/data");
+        int promised = _disk.OperationCount;
         file.Write(Sectors("xy"), 512);
         file.Sync();
-        int promisedLater = disk.OperationCount;
+        int promisedLater = _disk.OperationCount;
 
         for (int operation = promised; operation <= promisedLater; operation++)
         {
@@ -34,7 +34,7 @@ public sealed class PowerLossTests
         using var file = Synced("/data/a", "ab");
         file.Write(Sectors("cd"), 0);
         file.Write(Sectors("e"), 0);
-        Assert.Equal(["ab", "ad", "cb", "cd", "eb", "ed"], Outcomes(disk.OperationCount));
+        Assert.Equal(["ab", "ad", "cb", "cd", "eb", "ed"], Outcomes(_disk.OperationCount));
     }
 
     [Fact]
@@ -43,7 +43,7 @@ public sealed class PowerLossTests
         using var file = Synced("/data/a", "a");
         file.Write(Sectors("b"), 512);
         file.Allocate(3 * 512);
-        Assert.Equal(["a", "a.", "a..", "ab", "ab."], Outcomes(disk.OperationCount));
+        Assert.Equal(["a", "a.", "a..", "ab", "ab."], Outcomes(_disk.OperationCount));
     }
 
     [Fact]
@@ -52,13 +52,13 @@ public sealed class PowerLossTests
         using var file = Synced("/data/a", "abc");
         file.SetLength(512);
         file.SetLength(3 * 512);
-        Assert.Equal(["a", "a..", "abc"], Outcomes(disk.OperationCount));
+        Assert.Equal(["a", "a..", "abc"], Outcomes(_disk.OperationCount));
         file.Write(Sectors("x"), 1024);
-        Assert.Equal(["a", "a..", "a.x", "abc"], Outcomes(disk.OperationCount));
+        Assert.Equal(["a", "a..", "a.x", "abc"], Outcomes(_disk.OperationCount));
 
         for (int seed = 0; seed < Seeds; seed++)
         {
-            var image = disk.AfterPowerLoss(seed);
+            var image = _disk.AfterPowerLoss(seed);
             using var again = image.Open("/data/a", DiskOpen.ReadWrite);
             if (again.Length == 512)
             {
@@ -71,13 +71,13 @@ public sealed class PowerLossTests
     [Fact]
     public void A_partial_length_hides_the_rest_of_its_sector_for_good()
     {
-        using var file = disk.Open("/data/a", DiskOpen.CreateNew);
-        disk.SyncDirectory("/data");
+        using var file = _disk.Open("/data/a", DiskOpen.CreateNew);
+        _disk.SyncDirectory("/data");
         file.Write("0123456789"u8, 0);
         file.Write("abcdef"u8, 10);
         foreach (int seed in Enumerable.Range(0, Seeds))
         {
-            var image = disk.AfterPowerLoss(seed);
+            var image = _disk.AfterPowerLoss(seed);
             using var again = image.Open("/data/a", DiskOpen.ReadWrite);
             long length = again.Length;
             Assert.Contains(length, new long[] { 0, 10, 16 });
@@ -92,46 +92,46 @@ public sealed class PowerLossTests
     {
         using var file = Synced("/data/a", "ab");
         file.Write(Sectors("x"), 0);
-        disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Sync });
+        _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Sync });
         Assert.Throws<DiskException>(file.Sync);
         file.Write(Sectors("y"), 512);
         file.Sync();
-        Assert.Equal(["ay", "xy"], Outcomes(disk.OperationCount));
+        Assert.Equal(["ay", "xy"], Outcomes(_disk.OperationCount));
         file.Write(Sectors("x"), 0);
         file.Sync();
-        Assert.Equal(["xy"], Outcomes(disk.OperationCount));
+        Assert.Equal(["xy"], Outcomes(_disk.OperationCount));
     }
 
     [Fact]
     public void Names_of_an_unsynced_directory_happened_up_to_some_point_in_order()
     {
-        disk.WriteNew("/data/a", []);
-        disk.WriteNew("/data/b", []);
-        disk.Rename("/data/a", "/data/c");
-        disk.Delete("/data/b");
+        _disk.WriteNew("/data/a", []);
+        _disk.WriteNew("/data/b", []);
+        _disk.Rename("/data/a", "/data/c");
+        _disk.Delete("/data/b");
         Assert.Equal(["", "a", "a,b", "b,c", "c"], NameOutcomes("/data"));
-        disk.SyncDirectory("/data");
+        _disk.SyncDirectory("/data");
         Assert.Equal(["c"], NameOutcomes("/data"));
     }
 
     [Fact]
     public void Syncing_a_file_does_not_make_its_name_durable()
     {
-        using var file = disk.Open("/data/a", DiskOpen.CreateNew);
+        using var file = _disk.Open("/data/a", DiskOpen.CreateNew);
         file.Write(Sectors("a"), 0);
         file.Sync();
         Assert.Equal(["", "a"], NameOutcomes("/data"));
-        Assert.Equal(["-", "a"], Outcomes(disk.OperationCount));
+        Assert.Equal(["-", "a"], Outcomes(_disk.OperationCount));
     }
 
     [Fact]
     public void A_new_directory_is_lost_with_all_that_is_in_it_until_its_parent_is_synced()
     {
-        disk.CreateDirectory("/data/d");
-        disk.WriteNew("/data/d/f", []);
-        disk.SyncDirectory("/data/d");
+        _disk.CreateDirectory("/data/d");
+        _disk.WriteNew("/data/d/f", []);
+        _disk.SyncDirectory("/data/d");
         Assert.Equal(["", "d"], NameOutcomes("/data"));
-        disk.SyncDirectory("/data");
+        _disk.SyncDirectory("/data");
         Assert.Equal(["d"], NameOutcomes("/data"));
         Assert.Equal(["f"], NameOutcomes("/data/d"));
     }
@@ -142,13 +142,13 @@ public sealed class PowerLossTests
     public void A_file_that_moves_between_directories_is_never_in_neither(bool sourceSynced)
     {
         Synced("/data/a", "a").Dispose();
-        disk.Rename("/data/a", "/other/b");
+        _disk.Rename("/data/a", "/other/b");
         if (sourceSynced)
         {
-            disk.SyncDirectory("/data");
+            _disk.SyncDirectory("/data");
         }
 
-        string[] seen = Distinct(Images(disk.OperationCount).Select(image => (image.Exists("/data/a") ? "source " : string.Empty) + (image.Exists("/other/b") ? "target" : string.Empty)));
+        string[] seen = Distinct(Images(_disk.OperationCount).Select(image => (image.Exists("/data/a") ? "source " : string.Empty) + (image.Exists("/other/b") ? "target" : string.Empty)));
         Assert.Equal(sourceSynced ? ["target"] : ["source ", "source target", "target"], seen);
     }
 
@@ -156,10 +156,10 @@ public sealed class PowerLossTests
     public void Linked_names_share_what_survived()
     {
         using var file = Synced("/data/a", "ab");
-        disk.Link("/data/a", "/data/b");
-        disk.SyncDirectory("/data");
+        _disk.Link("/data/a", "/data/b");
+        _disk.SyncDirectory("/data");
         file.Write(Sectors("xy"), 0);
-        foreach (var image in Images(disk.OperationCount))
+        foreach (var image in Images(_disk.OperationCount))
         {
             using (var one = image.Open("/data/a", DiskOpen.ReadWrite))
             {
@@ -179,22 +179,22 @@ public sealed class PowerLossTests
         for (int i = 0; i < 20; i++)
         {
             file.Write(Sectors(((char)('e' + i)).ToString()), i % 5 * 512);
-            early.Add(Letters(disk.AfterPowerLoss(i).ReadAll("/data/a")));
+            early.Add(Letters(_disk.AfterPowerLoss(i).ReadAll("/data/a")));
             if (i % 3 == 0)
             {
                 file.Sync();
-                early.Add(Letters(disk.AfterPowerLoss(i).ReadAll("/data/a")));
+                early.Add(Letters(_disk.AfterPowerLoss(i).ReadAll("/data/a")));
             }
         }
 
         var late = new List<string>();
-        int operation = disk.OperationCount - (20 + 7);
+        int operation = _disk.OperationCount - (20 + 7);
         for (int i = 0; i < 20; i++)
         {
-            late.Add(Letters(disk.CrashAt(++operation, i).ReadAll("/data/a")));
+            late.Add(Letters(_disk.CrashAt(++operation, i).ReadAll("/data/a")));
             if (i % 3 == 0)
             {
-                late.Add(Letters(disk.CrashAt(++operation, i).ReadAll("/data/a")));
+                late.Add(Letters(_disk.CrashAt(++operation, i).ReadAll("/data/a")));
             }
         }
 
@@ -209,7 +209,7 @@ public sealed class PowerLossTests
         var seen = new List<string>();
         for (int seed = 0; seed < Seeds; seed++)
         {
-            var image = disk.AfterPowerLoss(seed);
+            var image = _disk.AfterPowerLoss(seed);
             string found = Letters(image.ReadAll("/data/a"));
             using var again = image.Open("/data/a", DiskOpen.ReadWrite);
             again.Write(Sectors("z"), 512);
@@ -221,15 +221,15 @@ public sealed class PowerLossTests
         }
 
         Assert.Equal(["ab", "ad", "az", "cb", "cd", "cz"], Distinct(seen));
-        Assert.Equal("cd", Letters(disk.ReadAll("/data/a")));
+        Assert.Equal("cd", Letters(_disk.ReadAll("/data/a")));
     }
 
     [Fact]
     public void A_deleted_file_comes_back_whole_while_its_directory_is_unsynced()
     {
         Synced("/data/a", "ab").Dispose();
-        disk.Delete("/data/a");
-        Assert.Equal(["-", "ab"], Outcomes(disk.OperationCount));
+        _disk.Delete("/data/a");
+        Assert.Equal(["-", "ab"], Outcomes(_disk.OperationCount));
     }
 
     [Fact]
@@ -282,19 +282,19 @@ public sealed class PowerLossTests
 
     private IDiskFile Synced(string path, string letters)
     {
-        var file = disk.Open(path, DiskOpen.CreateNew);
+        var file = _disk.Open(path, DiskOpen.CreateNew);
         file.Write(Sectors(letters), 0);
         file.Sync();
-        disk.SyncDirectory(Path.GetDirectoryName(path)!);
+        _disk.SyncDirectory(Path.GetDirectoryName(path)!);
         return file;
     }
 
-    private IEnumerable<SimulatedDisk> Images(int operation) => Enumerable.Range(0, Seeds).Select(seed => disk.CrashAt(operation, seed));
+    private IEnumerable<SimulatedDisk> Images(int operation) => Enumerable.Range(0, Seeds).Select(seed => _disk.CrashAt(operation, seed));
 
     private string[] Outcomes(int operation) =>
         Distinct(Images(operation).Select(image => image.Exists("/data/a") ? Letters(image.ReadAll("/data/a")) : "-").Select(letters => letters.Length == 0 ? "-" : letters));
 
-    private string[] NameOutcomes(string directory) => Distinct(Images(disk.OperationCount).Select(image => string.Join(',', image.List(directory))));
+    private string[] NameOutcomes(string directory) => Distinct(Images(_disk.OperationCount).Select(image => string.Join(',', image.List(directory))));
 
     private static string[] Distinct(IEnumerable<string> outcomes) => [.. outcomes.Distinct(StringComparer.Ordinal).Order(StringComparer.Ordinal)];
 }

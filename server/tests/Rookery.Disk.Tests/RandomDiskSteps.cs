@@ -6,7 +6,7 @@ namespace Rookery.Disk.Tests;
 internal sealed class RandomDiskSteps(int seed, string directory)
 {
     private static readonly string[] Names = ["a", "b", "d/a", "d/b", "d/e/a", "d", "d/e"];
-    private readonly Random random = new(seed);
+    private readonly Random _random = new(seed);
 
     internal static string Outcome(IDisk disk, Func<IDisk, string> step)
     {
@@ -25,11 +25,11 @@ internal sealed class RandomDiskSteps(int seed, string directory)
     {
         string path = AnyPath();
         string other = AnyPath();
-        int offset = random.Next(3000);
-        int length = random.Next(1, 3000);
+        int offset = _random.Next(3000);
+        int length = _random.Next(1, 3000);
         byte[] data = new byte[length];
-        random.NextBytes(data);
-        return random.Next(13) switch
+        _random.NextBytes(data);
+        return _random.Next(13) switch
         {
             0 or 1 => disk => Changed(disk, path, DiskOpen.CreateNew, file => file.Write(data, offset)),
             2 or 3 => disk => Changed(disk, path, DiskOpen.ReadWrite, file => file.Write(data, offset)),
@@ -45,7 +45,7 @@ internal sealed class RandomDiskSteps(int seed, string directory)
         };
     }
 
-    private string AnyPath() => Path.Join(directory, Names[random.Next(Names.Length)]);
+    private string AnyPath() => Path.Join(directory, Names[_random.Next(Names.Length)]);
 
     private static string Done(Action action)
     {

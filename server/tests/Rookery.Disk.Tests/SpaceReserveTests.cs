@@ -5,8 +5,8 @@ namespace Rookery.Disk.Tests;
 public sealed class SpaceReserveTests
 {
     private const int Page = 4096;
-    private readonly SimulatedTimeProvider clock = new();
-    private readonly SimulatedDisk disk = new("/data") { CapacityBytes = 100 * Page };
+    private readonly SimulatedTimeProvider _clock = new();
+    private readonly SimulatedDisk _disk = new("/data") { CapacityBytes = 100 * Page };
 
     [Theory]
     [InlineData(1L << 30, 256L << 20)]
@@ -17,8 +17,8 @@ public sealed class SpaceReserveTests
     [Fact]
     public void Growth_stops_below_the_reserve_and_goes_on_a_little_above_it()
     {
-        var reserve = new SpaceReserve(disk, "/data", new ReserveRule(16 * Page, 0.05), TimeSpan.FromSeconds(1), clock);
-        using var file = disk.Open("/data/a", DiskOpen.CreateNew);
+        var reserve = new SpaceReserve(_disk, "/data", new ReserveRule(16 * Page, 0.05), TimeSpan.FromSeconds(1), _clock);
+        using var file = _disk.Open("/data/a", DiskOpen.CreateNew);
 
         file.Allocate(84 * Page);
         Assert.Equal(new ReserveState(16 * Page, 16 * Page), Now());
@@ -34,7 +34,7 @@ public sealed class SpaceReserveTests
 
         ReserveState Now()
         {
-            clock.Advance(TimeSpan.FromSeconds(1));
+            _clock.Advance(TimeSpan.FromSeconds(1));
             return reserve.State with { TotalBytes = 0 };
         }
     }
@@ -42,15 +42,15 @@ public sealed class SpaceReserveTests
     [Fact]
     public void The_file_system_is_asked_once_an_interval_and_on_demand()
     {
-        var reserve = new SpaceReserve(disk, "/data", new ReserveRule(16 * Page, 0), TimeSpan.FromSeconds(5), clock);
-        using var file = disk.Open("/data/a", DiskOpen.CreateNew);
+        var reserve = new SpaceReserve(_disk, "/data", new ReserveRule(16 * Page, 0), TimeSpan.FromSeconds(5), _clock);
+        using var file = _disk.Open("/data/a", DiskOpen.CreateNew);
         file.Allocate(90 * Page);
-        clock.Advance(TimeSpan.FromSeconds(4));
+        _clock.Advance(TimeSpan.FromSeconds(4));
         Assert.True(reserve.State.GrowthAllowed);
         reserve.Look();
         Assert.False(reserve.State.GrowthAllowed);
         file.SetLength(0);
-        clock.Advance(TimeSpan.FromSeconds(5));
+        _clock.Advance(TimeSpan.FromSeconds(5));
         Assert.True(reserve.State.GrowthAllowed);
     }
 
@@ -61,10 +61,10 @@ public sealed class SpaceReserveTests
         string inner = directory["inner"];
         var real = new PosixDisk();
         real.CreateDirectory(inner);
-        var reserve = new SpaceReserve(real, inner, new ReserveRule(1, 0), TimeSpan.FromSeconds(1), clock);
+        var reserve = new SpaceReserve(real, inner, new ReserveRule(1, 0), TimeSpan.FromSeconds(1), _clock);
         var before = reserve.State;
         real.DeleteDirectory(inner);
-        clock.Advance(TimeSpan.FromSeconds(1));
+        _clock.Advance(TimeSpan.FromSeconds(1));
         Assert.Equal(before, reserve.State);
         reserve.Look();
         Assert.Equal(before, reserve.State);

@@ -18,10 +18,10 @@ public enum ToyLogMistake
 internal sealed class ToyLog
 {
     private const int RecordBytes = 700;
-    private readonly SimulatedDisk disk = new("/log");
-    private readonly ToyLogMistake mistake;
+    private readonly SimulatedDisk _disk = new("/log");
+    private readonly ToyLogMistake _mistake;
 
-    private ToyLog(ToyLogMistake mistake) => this.mistake = mistake;
+    private ToyLog(ToyLogMistake mistake) => _mistake = mistake;
 
     /// <summary>How many operations the disk had done when each record was acknowledged.</summary>
     internal List<int> Acknowledged { get; } = [];
@@ -30,7 +30,7 @@ internal sealed class ToyLog
     {
         var log = new ToyLog(mistake);
         log.Write(new Random(seed));
-        return (log.disk, log);
+        return (log._disk, log);
     }
 
     /// <summary>Throws unless all records acknowledged by then are there.</summary>
@@ -43,17 +43,17 @@ internal sealed class ToyLog
 
     private void Write(Random random)
     {
-        if (mistake == ToyLogMistake.IgnoresAFailedSync)
+        if (_mistake == ToyLogMistake.IgnoresAFailedSync)
         {
-            disk.Inject(new DiskFault(random.Next(1, 10), Errno.InputOutput) { Calls = DiskCalls.Sync });
+            _disk.Inject(new DiskFault(random.Next(1, 10), Errno.InputOutput) { Calls = DiskCalls.Sync });
         }
 
         for (int file = 0; file < 2; file++)
         {
-            using var log = disk.Open($"/log/{file}", DiskOpen.CreateNew);
-            if (mistake != ToyLogMistake.ForgetsToSyncItsDirectory)
+            using var log = _disk.Open($"/log/{file}", DiskOpen.CreateNew);
+            if (_mistake != ToyLogMistake.ForgetsToSyncItsDirectory)
             {
-                disk.SyncDirectory("/log");
+                _disk.SyncDirectory("/log");
             }
 
             int count = random.Next(5, 15);
@@ -66,7 +66,7 @@ internal sealed class ToyLog
 
     private void Append(IDiskFile log, int slot)
     {
-        if (mistake == ToyLogMistake.RewritesItsHeaderInPlaceFirst && slot > 0)
+        if (_mistake == ToyLogMistake.RewritesItsHeaderInPlaceFirst && slot > 0)
         {
             log.Write(Record(-1), (slot - 1) * RecordBytes);
             log.Sync();
@@ -74,23 +74,23 @@ internal sealed class ToyLog
         }
 
         log.Write(Record(Acknowledged.Count), slot * RecordBytes);
-        if (mistake == ToyLogMistake.AcknowledgesBeforeSync)
+        if (_mistake == ToyLogMistake.AcknowledgesBeforeSync)
         {
-            Acknowledged.Add(disk.OperationCount);
+            Acknowledged.Add(_disk.OperationCount);
         }
 
         try
         {
             log.Sync();
         }
-        catch (DiskException) when (mistake == ToyLogMistake.IgnoresAFailedSync)
+        catch (DiskException) when (_mistake == ToyLogMistake.IgnoresAFailedSync)
         {
             log.Sync();
         }
 
-        if (mistake != ToyLogMistake.AcknowledgesBeforeSync)
+        if (_mistake != ToyLogMistake.AcknowledgesBeforeSync)
         {
-            Acknowledged.Add(disk.OperationCount);
+            Acknowledged.Add(_disk.OperationCount);
         }
     }
 
@@ -103,7 +103,7 @@ internal sealed class ToyLog
             for (int at = 0; at + RecordBytes <= content.Length; at += RecordBytes)
             {
                 bool isWhole = content.AsSpan(at, RecordBytes).SequenceEqual(Record(found));
-                if (!isWhole && mistake != ToyLogMistake.TrustsTheLengthOfTheFile)
+                if (!isWhole && _mistake != ToyLogMistake.TrustsTheLengthOfTheFile)
                 {
                     break;
                 }

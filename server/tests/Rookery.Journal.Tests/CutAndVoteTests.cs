@@ -5,25 +5,25 @@ namespace Rookery.Journal.Tests;
 
 public sealed class CutAndVoteTests
 {
-    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedDisk _disk = new("/data");
 
     /// <summary>Index 4 is written, taken back, and written again under the same term: only the last one counts, however the journal is read.</summary>
     [Fact]
     public void An_overwritten_suffix_never_comes_back()
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         Append(journal, 6);
         journal.Write([CutAfter(3), Replacement(4, 1, operationsBefore: 6)]);
         Assert.Equal((4, 7), (journal.LastIndex, journal.OperationsBeforeNext));
         journal.Write([CutAfter(3), Replacement(4, 2, operationsBefore: 6), Replacement(5, 2, operationsBefore: 7)]);
 
         Check(journal);
-        disk.KillProcess();
+        _disk.KillProcess();
         for (int i = 0; i < 3; i++)
         {
-            journal = Open(disk);
+            journal = Open(_disk);
             Check(journal);
-            disk.KillProcess();
+            _disk.KillProcess();
         }
 
         static void Check(NodeJournal journal)
@@ -38,7 +38,7 @@ public sealed class CutAndVoteTests
     [Fact]
     public void A_cut_reaches_back_over_segments_and_older_ones_can_be_released_afterwards()
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         Append(journal, 30);
         journal.Write([CutAfter(5), Replacement(6, 1, operationsBefore: 10)]);
         Assert.Equal([6L], ReadAll(journal, 6).Select(static frame => frame.Index));
@@ -49,27 +49,27 @@ public sealed class CutAndVoteTests
         }
 
         journal.ReleaseThrough(38);
-        disk.KillProcess();
-        using var again = Open(disk, manifestIndex: 38);
+        _disk.KillProcess();
+        using var again = Open(_disk, manifestIndex: 38);
         Assert.Equal([39L, 40L], ReadAll(again, 39).Select(static frame => frame.Index));
     }
 
     [Fact]
     public void A_note_of_what_is_committed_comes_back_and_never_tells_of_more_than_the_log_has()
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         Assert.Equal(0, journal.CommittedIndex);
         Append(journal, 3);
         journal.Write([Next(journal), NodeJournal.Committed(3)]);
         journal.Write([Next(journal), NodeJournal.Committed(5)]);
         Assert.Equal((5, 5), (journal.CommittedIndex, journal.LastIndex));
-        for (int operation = 0; operation <= disk.OperationCount; operation++)
+        for (int operation = 0; operation <= _disk.OperationCount; operation++)
         {
             for (int seed = 0; seed < 4; seed++)
             {
                 // A torn write may leave its entry and not its note.
-                using var again = Open(disk.CrashAt(operation, seed));
-                long[] known = again.LastIndex switch { < 4 => [0], 4 => [0, 3], _ => operation < disk.OperationCount ? [3, 5] : [5] };
+                using var again = Open(_disk.CrashAt(operation, seed));
+                long[] known = again.LastIndex switch { < 4 => [0], 4 => [0, 3], _ => operation < _disk.OperationCount ? [3, 5] : [5] };
                 Assert.Contains(again.CommittedIndex, known);
             }
         }
@@ -80,7 +80,7 @@ public sealed class CutAndVoteTests
     {
         Assert.False(NodeJournal.HasRoomForNote([]));
         Assert.False(NodeJournal.HasRoomForNote([new JournalFrame(FrameType.Vote, 0, 1, 0, 0, Encode([1]))]));
-        var journal = Open(disk);
+        var journal = Open(_disk);
         int fits = 4096 - 64 - 64 - (Next(journal, 1000).Payload.Length - 1000);
         Assert.True(NodeJournal.HasRoomForNote([Next(journal, fits)]));
         Assert.False(NodeJournal.HasRoomForNote([Next(journal, fits + 1)]));
@@ -91,7 +91,7 @@ public sealed class CutAndVoteTests
     [Fact]
     public void The_vote_and_the_configuration_outlive_the_segments_they_were_written_in()
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         byte[] vote = Encode([1, 2, 3]);
         byte[] configuration = Encode([4, 5, 6]);
         journal.Write([Vote(journal, vote), Next(journal) with { Type = FrameType.Configuration, Payload = configuration }]);
@@ -103,8 +103,8 @@ public sealed class CutAndVoteTests
 
         long last = journal.LastIndex;
         Assert.True(journal.FirstIndex > 40);
-        disk.KillProcess();
-        using var again = Open(disk, manifestIndex: last - 1);
+        _disk.KillProcess();
+        using var again = Open(_disk, manifestIndex: last - 1);
         Assert.Equal(vote, again.Vote.ToArray());
         Assert.Equal(configuration, again.Configuration.ToArray());
     }
@@ -112,14 +112,14 @@ public sealed class CutAndVoteTests
     [Fact]
     public void A_configuration_that_was_cut_gives_way_to_the_one_before()
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         byte[] first = Encode([1]);
         journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = first }]);
         journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = Encode([2]) }]);
         journal.Write([CutAfter(1), Replacement(2, 1, operationsBefore: 2)]);
         Assert.Equal(first, journal.Configuration.ToArray());
-        disk.KillProcess();
-        using var again = Open(disk);
+        _disk.KillProcess();
+        using var again = Open(_disk);
         Assert.Equal(first, again.Configuration.ToArray());
     }
 
@@ -160,13 +160,13 @@ public sealed class CutAndVoteTests
     [InlineData(1)]
     public void One_rotten_copy_of_a_vote_does_no_harm(int copy)
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         Append(journal, 2);
         journal.Write([Vote(journal, Encode([9, 9]))]);
         Append(journal, 2);
-        disk.KillProcess();
-        disk.Rot($"{Folder}/journal-00000001.segment", ((3 + copy) * 4096) + 70, 4);
-        using var again = Open(disk);
+        _disk.KillProcess();
+        _disk.Rot($"{Folder}/journal-00000001.segment", ((3 + copy) * 4096) + 70, 4);
+        using var again = Open(_disk);
         Assert.Equal(Encode([9, 9]), again.Vote.ToArray());
         AssertHolds(again, 1, 4);
     }
@@ -174,14 +174,14 @@ public sealed class CutAndVoteTests
     [Fact]
     public void Both_copies_of_a_vote_rotten_is_damage()
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         Append(journal, 2);
         journal.Write([Vote(journal, Encode([9, 9]))]);
         Append(journal, 2);
-        disk.KillProcess();
-        disk.Rot($"{Folder}/journal-00000001.segment", (3 * 4096) + 70, 4);
-        disk.Rot($"{Folder}/journal-00000001.segment", (4 * 4096) + 70, 4);
-        Assert.Throws<JournalDamagedException>(() => Open(disk));
+        _disk.KillProcess();
+        _disk.Rot($"{Folder}/journal-00000001.segment", (3 * 4096) + 70, 4);
+        _disk.Rot($"{Folder}/journal-00000001.segment", (4 * 4096) + 70, 4);
+        Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
 
     /// <summary>What a node voted, and how often it was started, is behind the damage: in the same segment, or in one that is given up with it.</summary>
@@ -190,14 +190,14 @@ public sealed class CutAndVoteTests
     [InlineData(12)]
     public void A_vote_behind_a_damaged_place_is_not_forgotten(int between)
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         journal.Write([Vote(journal, Encode([1]))]);
         Append(journal, 2);
         Append(journal, between);
         journal.Write([Vote(journal, Encode([9, 9]))]);
-        disk.KillProcess();
-        disk.Rot($"{Folder}/journal-00000001.segment", (3 * 4096) + 100, 1);
-        using var again = Open(disk, hasPeers: true);
+        _disk.KillProcess();
+        _disk.Rot($"{Folder}/journal-00000001.segment", (3 * 4096) + 100, 1);
+        using var again = Open(_disk, hasPeers: true);
         Assert.Equal((TailVerdict.RepairFromPeers, 0L), (again.Recovery.Verdict, again.LastIndex));
         Assert.Equal(Encode([9, 9]), again.Vote.ToArray());
     }
@@ -205,14 +205,14 @@ public sealed class CutAndVoteTests
     [Fact]
     public void A_vote_between_a_damaged_place_and_what_the_manifest_lacks_is_not_forgotten()
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         Append(journal, 2);
         journal.Write([Vote(journal, Encode([9, 9]))]);
         Append(journal, 2);
-        disk.KillProcess();
-        disk.Rot($"{Folder}/journal-00000001.segment", 4096 + 100, 1);
-        disk.Rot($"{Folder}/journal-00000001.segment", (2 * 4096) + 100, 1);
-        using var again = Open(disk, manifestIndex: 2);
+        _disk.KillProcess();
+        _disk.Rot($"{Folder}/journal-00000001.segment", 4096 + 100, 1);
+        _disk.Rot($"{Folder}/journal-00000001.segment", (2 * 4096) + 100, 1);
+        using var again = Open(_disk, manifestIndex: 2);
         Assert.Equal((TailVerdict.PassOverApplied, 4L), (again.Recovery.Verdict, again.LastIndex));
         Assert.Equal(Encode([9, 9]), again.Vote.ToArray());
     }

@@ -6,7 +6,7 @@ namespace Rookery.Journal.Tests;
 
 public sealed class FaultTests
 {
-    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedDisk _disk = new("/data");
 
     [Theory]
     [InlineData(Errno.InputOutput, 0, false)]
@@ -52,25 +52,25 @@ public sealed class FaultTests
     [Fact]
     public void A_full_disk_latches_the_journal_with_a_sentence()
     {
-        using var journal = Open(disk);
-        disk.CapacityBytes = disk.UsedBytes + 4096;
+        using var journal = Open(_disk);
+        _disk.CapacityBytes = _disk.UsedBytes + 4096;
         var failure = Assert.Throws<JournalLatchedException>(() => Append(journal, 20));
         Assert.Equal(
             $"The journal in {Folder} takes no more writes (Could not reserve space for {Folder}/journal-00000002.segment.part: no space is left on the device). What was acknowledged is safe; put the cause right and start the node again.",
             failure.Message);
         Assert.Equal(7, journal.LastIndex);
         Assert.Throws<JournalLatchedException>(journal.StopCleanly);
-        Assert.DoesNotContain(disk.Files, file => file.EndsWith(".part", StringComparison.Ordinal));
+        Assert.DoesNotContain(_disk.Files, file => file.EndsWith(".part", StringComparison.Ordinal));
     }
 
     [Fact]
     public void A_spare_that_cannot_be_made_latches_nothing()
     {
-        using var journal = Open(disk);
-        disk.CapacityBytes = disk.UsedBytes + 4096;
+        using var journal = Open(_disk);
+        _disk.CapacityBytes = _disk.UsedBytes + 4096;
         Assert.Equal(Errno.NoSpace, Assert.Throws<DiskException>(() => journal.PrepareSpare()).Error);
         Append(journal, 3);
-        disk.CapacityBytes = long.MaxValue / 2;
+        _disk.CapacityBytes = long.MaxValue / 2;
         Assert.True(journal.PrepareSpare());
         Append(journal, 20);
     }
@@ -100,15 +100,15 @@ public sealed class FaultTests
     [Fact]
     public void An_unreadable_sector_is_named_and_nothing_is_skipped()
     {
-        using (var journal = Open(disk))
+        using (var journal = Open(_disk))
         {
             Append(journal, 3);
         }
 
-        disk.Inject(new DiskFault(4, Errno.InputOutput) { Calls = DiskCalls.Read });
-        Assert.Contains("journal-00000001.segment", Assert.Throws<DiskException>(() => Open(disk)).Message, StringComparison.Ordinal);
-        disk.ClearFaults();
-        using var again = Open(disk);
+        _disk.Inject(new DiskFault(4, Errno.InputOutput) { Calls = DiskCalls.Read });
+        Assert.Contains("journal-00000001.segment", Assert.Throws<DiskException>(() => Open(_disk)).Message, StringComparison.Ordinal);
+        _disk.ClearFaults();
+        using var again = Open(_disk);
         AssertHolds(again, 1, 3);
     }
 }

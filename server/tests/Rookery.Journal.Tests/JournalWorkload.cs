@@ -42,28 +42,28 @@ internal sealed record LogState(Entry[] Entries, uint Vote, uint Configuration)
 /// <summary>Seeded work on a journal, with a note of what was acknowledged, and when: writes small and oversized, cuts, votes, releases, spares, installed states, kills and clean stops.</summary>
 internal sealed class JournalWorkload
 {
-    private readonly SimulatedDisk disk;
-    private readonly IDisk seen;
-    private readonly Random random;
-    private readonly List<(int Operation, LogState State)> acknowledged = [];
-    private readonly List<(int Operation, LogState Before, JournalFrame[] Frames)> attempts = [];
-    private readonly List<(int Operation, long Index, JournalRebase? Rebase)> manifests = [];
-    private NodeJournal journal = null!;
+    private readonly SimulatedDisk _disk;
+    private readonly IDisk _seen;
+    private readonly Random _random;
+    private readonly List<(int Operation, LogState State)> _acknowledged = [];
+    private readonly List<(int Operation, LogState Before, JournalFrame[] Frames)> _attempts = [];
+    private readonly List<(int Operation, long Index, JournalRebase? Rebase)> _manifests = [];
+    private NodeJournal _journal = null!;
 
     private JournalWorkload(SimulatedDisk disk, IDisk seen, int seed, LogState start, long manifestIndex, JournalRebase? rebase = null)
     {
-        this.disk = disk;
-        this.seen = seen;
-        random = new Random(seed);
-        acknowledged.Add((0, start));
-        manifests.Add((0, manifestIndex, rebase));
+        _disk = disk;
+        _seen = seen;
+        _random = new Random(seed);
+        _acknowledged.Add((0, start));
+        _manifests.Add((0, manifestIndex, rebase));
     }
 
-    private LogState Log => acknowledged[^1].State;
+    private LogState Log => _acknowledged[^1].State;
 
-    private long ManifestIndex => manifests[^1].Index;
+    private long ManifestIndex => _manifests[^1].Index;
 
-    private JournalRebase? LastRebase => manifests[^1].Rebase;
+    private JournalRebase? LastRebase => _manifests[^1].Rebase;
 
     /// <summary>Runs the work of a seed on a new disk. <paramref name="behind"/> stands between the journal and the disk.</summary>
     public static (SimulatedDisk Disk, JournalWorkload Run) Run(int seed, Func<IDisk, IDisk>? behind = null)
@@ -103,17 +103,17 @@ internal sealed class JournalWorkload
     {
         var second = CheckOnce(image, operation);
         second.Work(6);
-        int again = second.random.Next(image.OperationCount + 1);
+        int again = second._random.Next(image.OperationCount + 1);
         second.CheckOnce(image.CrashAt(again, operation), again);
     }
 
     /// <summary>What a disk holds after the power was cut, as a workload that can go on.</summary>
     public JournalWorkload CheckOnce(SimulatedDisk image, int operation)
     {
-        var (_, manifestIndex, rebase) = manifests.FindLast(manifest => manifest.Operation <= operation);
-        var promised = acknowledged.FindLast(promise => promise.Operation <= operation).State;
+        var (_, manifestIndex, rebase) = _manifests.FindLast(manifest => manifest.Operation <= operation);
+        var promised = _acknowledged.FindLast(promise => promise.Operation <= operation).State;
         var candidates = new List<LogState> { promised };
-        if (attempts.Find(attempt => attempt.Operation <= operation && ReferenceEquals(attempt.Before, promised)) is { Frames: { } inFlight })
+        if (_attempts.Find(attempt => attempt.Operation <= operation && ReferenceEquals(attempt.Before, promised)) is { Frames: { } inFlight })
         {
             foreach (var frame in inFlight)
             {
@@ -141,39 +141,39 @@ internal sealed class JournalWorkload
 
     private void Work(int steps)
     {
-        journal = TestJournal.Open(seen, ManifestIndex, rebase: LastRebase);
+        _journal = TestJournal.Open(_seen, ManifestIndex, rebase: LastRebase);
         for (int i = 0; i < steps; i++)
         {
             Step();
         }
 
-        journal.Dispose();
+        _journal.Dispose();
     }
 
     private void Step()
     {
-        switch (random.Next(100))
+        switch (_random.Next(100))
         {
             case < 68:
                 Write();
                 break;
             case < 80:
-                journal.PrepareSpare();
+                _journal.PrepareSpare();
                 break;
             case < 90:
-                manifests.Add((disk.OperationCount, random.NextInt64(ManifestIndex, Log.Entries.Length + 1), LastRebase));
-                journal.ReleaseThrough(ManifestIndex);
+                _manifests.Add((_disk.OperationCount, _random.NextInt64(ManifestIndex, Log.Entries.Length + 1), LastRebase));
+                _journal.ReleaseThrough(ManifestIndex);
                 break;
             case < 92:
                 BeginAnew();
                 break;
             case < 96:
-                disk.KillProcess();
+                _disk.KillProcess();
                 Reopen();
                 break;
             default:
-                journal.StopCleanly();
-                journal.Dispose();
+                _journal.StopCleanly();
+                _journal.Dispose();
                 Reopen();
                 break;
         }
@@ -181,50 +181,50 @@ internal sealed class JournalWorkload
 
     private void Reopen()
     {
-        journal = TestJournal.Open(seen, ManifestIndex, rebase: LastRebase);
-        Assert.True(Log.EqualsFrom(Read(journal, Log, ManifestIndex), ManifestIndex), journal.Recovery.Sentence);
+        _journal = TestJournal.Open(_seen, ManifestIndex, rebase: LastRebase);
+        Assert.True(Log.EqualsFrom(Read(_journal, Log, ManifestIndex), ManifestIndex), _journal.Recovery.Sentence);
     }
 
     /// <summary>A state is installed: from the manifest on it counts, whenever the journal follows.</summary>
     private void BeginAnew()
     {
-        long index = Math.Max(ManifestIndex + 1, Log.Entries.Length + random.Next(-3, 20));
-        var position = new JournalPosition(index, Log.Term, Log.NextOperation + random.Next(100));
+        long index = Math.Max(ManifestIndex + 1, Log.Entries.Length + _random.Next(-3, 20));
+        var position = new JournalPosition(index, Log.Term, Log.NextOperation + _random.Next(100));
         var rebase = new JournalRebase(
-            (LastRebase?.Mark ?? 0) + random.Next(1, 9), position, index - 1, random.Next(3) == 0 ? default : TestJournal.PayloadOf(index, 5, random.Next(500)));
-        manifests.Add((disk.OperationCount, index, rebase));
-        acknowledged.Add((disk.OperationCount, Log.Behind(rebase)));
-        journal.Rebase(rebase);
+            (LastRebase?.Mark ?? 0) + _random.Next(1, 9), position, index - 1, _random.Next(3) == 0 ? default : TestJournal.PayloadOf(index, 5, _random.Next(500)));
+        _manifests.Add((_disk.OperationCount, index, rebase));
+        _acknowledged.Add((_disk.OperationCount, Log.Behind(rebase)));
+        _journal.Rebase(rebase);
     }
 
     private void Write()
     {
         var frames = new List<JournalFrame>();
         var state = Log;
-        if (random.Next(15) == 0)
+        if (_random.Next(15) == 0)
         {
-            Add(new JournalFrame(FrameType.Vote, 0, 1, state.NextOperation, 0, TestJournal.PayloadOf(acknowledged.Count, 3, 30)));
+            Add(new JournalFrame(FrameType.Vote, 0, 1, state.NextOperation, 0, TestJournal.PayloadOf(_acknowledged.Count, 3, 30)));
         }
 
-        if (random.Next(10) == 0 && state.Entries.Length > ManifestIndex)
+        if (_random.Next(10) == 0 && state.Entries.Length > ManifestIndex)
         {
-            long keep = random.NextInt64(ManifestIndex, state.Entries.Length);
+            long keep = _random.NextInt64(ManifestIndex, state.Entries.Length);
             var kept = state with { Entries = state.Entries[..(int)keep] };
             Add(new JournalFrame(FrameType.Cut, keep, kept.Term, kept.NextOperation, 0, default));
         }
 
-        int count = random.Next(1, 4);
+        int count = _random.Next(1, 4);
         for (int i = 0; i < count; i++)
         {
-            int length = random.Next(20) switch { 0 => 40_000, 1 or 2 => 9_000, < 8 => random.Next(3000), _ => random.Next(600) };
-            int operations = random.Next(4);
+            int length = _random.Next(20) switch { 0 => 40_000, 1 or 2 => 9_000, < 8 => _random.Next(3000), _ => _random.Next(600) };
+            int operations = _random.Next(4);
             Add(new JournalFrame(
-                FrameType.Batch, state.Entries.Length + 1, state.Term, state.NextOperation, operations, TestJournal.PayloadOf(state.Entries.Length + 1, acknowledged.Count, length)));
+                FrameType.Batch, state.Entries.Length + 1, state.Term, state.NextOperation, operations, TestJournal.PayloadOf(state.Entries.Length + 1, _acknowledged.Count, length)));
         }
 
-        attempts.Add((disk.OperationCount, Log, [.. frames]));
-        journal.Write([.. frames]);
-        acknowledged.Add((disk.OperationCount, state));
+        _attempts.Add((_disk.OperationCount, Log, [.. frames]));
+        _journal.Write([.. frames]);
+        _acknowledged.Add((_disk.OperationCount, state));
 
         void Add(JournalFrame frame)
         {

@@ -9,27 +9,27 @@ public sealed class MemberDamageTests
     private const string First = Folder + "/journal-00000001.segment";
     private const string Second = Folder + "/journal-00000002.segment";
 
-    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
     public void What_was_acknowledged_and_lost_is_remembered_over_restarts_until_the_log_is_as_new_again()
     {
-        Append(Open(disk), 20);
+        Append(Open(_disk), 20);
         Rot(3);
         Check('B', new EntryPosition(1, 20), lastIndex: 2);
         Check('A', new EntryPosition(1, 20), lastIndex: 2);
-        Open(disk, hasPeers: true).StopCleanly();
-        disk.KillProcess();
+        Open(_disk, hasPeers: true).StopCleanly();
+        _disk.KillProcess();
         Check('S', new EntryPosition(1, 20), lastIndex: 2);
-        Append(Open(disk, hasPeers: true), 17);
-        disk.KillProcess();
+        Append(Open(_disk, hasPeers: true), 17);
+        _disk.KillProcess();
         Check('A', new EntryPosition(1, 20), lastIndex: 19);
-        Append(Open(disk, hasPeers: true), 1);
-        disk.KillProcess();
+        Append(Open(_disk, hasPeers: true), 1);
+        _disk.KillProcess();
         Check('A', new EntryPosition(1, 20), lastIndex: 20);
-        using var journal = Open(disk, hasPeers: true);
+        using var journal = Open(_disk, hasPeers: true);
         journal.Write([CutAfter(18)]);
-        disk.KillProcess();
+        _disk.KillProcess();
         Check('A', new EntryPosition(1, 18), lastIndex: 18);
     }
 
@@ -37,7 +37,7 @@ public sealed class MemberDamageTests
     [Fact]
     public void What_was_lost_stays_known_when_what_came_before_it_rots_as_well()
     {
-        Append(Open(disk), 20);
+        Append(Open(_disk), 20);
         Rot(6);
         Check('B', new EntryPosition(1, 20), lastIndex: 5);
         Rot(3);
@@ -49,11 +49,11 @@ public sealed class MemberDamageTests
     [Fact]
     public void An_entry_of_a_later_term_makes_good_what_was_lost()
     {
-        Append(Open(disk), 20);
+        Append(Open(_disk), 20);
         Rot(3);
-        var journal = Open(disk, hasPeers: true);
+        var journal = Open(_disk, hasPeers: true);
         journal.Write([Next(journal, term: 2)]);
-        disk.KillProcess();
+        _disk.KillProcess();
         Check('A', new EntryPosition(2, 3), lastIndex: 3);
     }
 
@@ -62,22 +62,22 @@ public sealed class MemberDamageTests
     [InlineData(3)]
     public void An_installed_state_makes_good_what_it_covers_and_no_more(long term)
     {
-        Append(Open(disk), 40, 2000);
+        Append(Open(_disk), 40, 2000);
         Rot(3);
-        var journal = Open(disk, hasPeers: true);
+        var journal = Open(_disk, hasPeers: true);
         journal.Rebase(new JournalRebase(1, new JournalPosition(30, term, 60), 0, default));
-        disk.KillProcess();
-        using var again = Open(disk, manifestIndex: 30, hasPeers: true, rebase: new JournalRebase(1, new JournalPosition(30, term, 60), 0, default));
+        _disk.KillProcess();
+        using var again = Open(_disk, manifestIndex: 30, hasPeers: true, rebase: new JournalRebase(1, new JournalPosition(30, term, 60), 0, default));
         Assert.Equal(term == 1 ? new EntryPosition(1, 40) : new EntryPosition(3, 30), again.Recovery.MayHaveAcknowledged);
     }
 
     [Fact]
     public void What_was_acknowledged_is_told_with_the_term_behind_the_gap()
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         Append(journal, 3);
         journal.Write([Vote(9), Next(journal, term: 9), Next(journal, ahead: 1, term: 9)]);
-        disk.KillProcess();
+        _disk.KillProcess();
         Rot(2);
         Check('B', new EntryPosition(9, 5), lastIndex: 1);
     }
@@ -86,23 +86,23 @@ public sealed class MemberDamageTests
     [Fact]
     public void Every_entry_of_a_write_counts()
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         Append(journal, 1);
         journal.Write([Next(journal), Next(journal, ahead: 1), Next(journal, ahead: 2), Next(journal, ahead: 3)]);
         journal.Write([Vote(2)]);
-        disk.KillProcess();
-        disk.Rot(First, (2 * 4096) + 100 + 450 + 64, 1);
+        _disk.KillProcess();
+        _disk.Rot(First, (2 * 4096) + 100 + 450 + 64, 1);
         Check('B', new EntryPosition(1, 5), lastIndex: 2);
     }
 
     [Fact]
     public void A_cut_behind_the_gap_takes_back_what_it_took_back_before()
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         Append(journal, 6);
         journal.Write([CutAfter(4)]);
         journal.Write([Vote(7)]);
-        disk.KillProcess();
+        _disk.KillProcess();
         Rot(2);
         Check('B', new EntryPosition(1, 4), lastIndex: 1);
     }
@@ -112,18 +112,18 @@ public sealed class MemberDamageTests
     [InlineData(30)]
     public void The_newest_vote_counts_though_it_lies_behind_the_gap(int entriesBehind)
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         journal.Write([Vote(1)]);
         Append(journal, 4);
         journal.Write([Vote(5)]);
         Append(journal, entriesBehind);
-        disk.KillProcess();
-        disk.Rot(First, (4 * 4096) + 100, 1);
+        _disk.KillProcess();
+        _disk.Rot(First, (4 * 4096) + 100, 1);
         for (int start = 0; start < 3; start++)
         {
-            using var again = Open(disk, hasPeers: true);
+            using var again = Open(_disk, hasPeers: true);
             Assert.Equal((start == 0 ? 'B' : 'A', Hex(Vote(5).Payload), 1L), (again.Recovery.Label, Hex(again.Vote), again.LastIndex));
-            disk.KillProcess();
+            _disk.KillProcess();
         }
     }
 
@@ -132,20 +132,20 @@ public sealed class MemberDamageTests
     [InlineData(60, false)]
     public void A_member_whose_vote_cannot_be_read_stops_unless_a_later_header_repeats_it(int entriesBehind, bool stops)
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         Append(journal, 2);
         journal.Write([Vote(5)]);
         Append(journal, entriesBehind);
-        disk.KillProcess();
-        disk.Rot(First, (3 * 4096) + 70, 4);
-        disk.Rot(First, (4 * 4096) + 70, 4);
+        _disk.KillProcess();
+        _disk.Rot(First, (3 * 4096) + 70, 4);
+        _disk.Rot(First, (4 * 4096) + 70, 4);
         if (stops)
         {
-            Assert.Contains("last vote may be lost", Assert.Throws<JournalDamagedException>(() => Assert.Fail(Open(disk, hasPeers: true).Recovery.ToString())).Message, StringComparison.Ordinal);
+            Assert.Contains("last vote may be lost", Assert.Throws<JournalDamagedException>(() => Assert.Fail(Open(_disk, hasPeers: true).Recovery.ToString())).Message, StringComparison.Ordinal);
             return;
         }
 
-        using var again = Open(disk, hasPeers: true);
+        using var again = Open(_disk, hasPeers: true);
         Assert.Equal(('B', Hex(Vote(5).Payload)), (again.Recovery.Label, Hex(again.Vote)));
     }
 
@@ -155,7 +155,7 @@ public sealed class MemberDamageTests
     [InlineData(false)]
     public void A_gap_that_hides_a_vote_is_told_from_one_that_does_not(bool hidesVote)
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         journal.Write([Vote(1)]);
         Append(journal, 2);
         if (hidesVote)
@@ -168,45 +168,45 @@ public sealed class MemberDamageTests
         }
 
         Append(journal, 1);
-        disk.KillProcess();
+        _disk.KillProcess();
         for (int block = 4; block < 7; block++)
         {
-            disk.Rot(First, block * 4096, 1);
+            _disk.Rot(First, block * 4096, 1);
         }
 
         if (hidesVote)
         {
-            Assert.Throws<JournalDamagedException>(() => Assert.Fail(Open(disk, hasPeers: true).Recovery.ToString()));
+            Assert.Throws<JournalDamagedException>(() => Assert.Fail(Open(_disk, hasPeers: true).Recovery.ToString()));
             return;
         }
 
-        using var again = Open(disk, hasPeers: true);
+        using var again = Open(_disk, hasPeers: true);
         Assert.Equal(('B', 1L, new EntryPosition(1, 5)), (again.Recovery.Label, again.LastIndex, again.Recovery.MayHaveAcknowledged));
     }
 
     [Fact]
     public void A_member_whose_newest_segment_lost_its_header_stops()
     {
-        Append(Open(disk), 9);
-        disk.KillProcess();
-        disk.Rot(Second, 30, 1);
-        Assert.Throws<JournalDamagedException>(() => Assert.Fail(Open(disk, hasPeers: true).Recovery.ToString()));
+        Append(Open(_disk), 9);
+        _disk.KillProcess();
+        _disk.Rot(Second, 30, 1);
+        Assert.Throws<JournalDamagedException>(() => Assert.Fail(Open(_disk, hasPeers: true).Recovery.ToString()));
     }
 
     [Fact]
     public void A_member_passes_over_what_its_manifest_holds()
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = Encode([7]) }]);
         Append(journal, 20);
-        disk.KillProcess();
+        _disk.KillProcess();
         Rot(3);
         for (int start = 0; start < 2; start++)
         {
-            using var again = Open(disk, manifestIndex: 4, hasPeers: true);
+            using var again = Open(_disk, manifestIndex: 4, hasPeers: true);
             Assert.Equal(('D', 4L, 21L, new EntryPosition(1, 21)), (again.Recovery.Label, again.FirstIndex, again.LastIndex, again.Recovery.MayHaveAcknowledged));
             Assert.Equal((1L, Hex(Encode([7]))), (again.ConfigurationAt(4).Index, Hex(again.ConfigurationAt(4).Payload)));
-            disk.KillProcess();
+            _disk.KillProcess();
         }
     }
 
@@ -215,18 +215,18 @@ public sealed class MemberDamageTests
     [InlineData(20, 'D')]
     public void A_configuration_in_the_gap_is_taken_from_a_later_header_or_left_to_the_peers(int entriesBehind, char label)
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         Append(journal, 2);
         journal.Write([Next(journal) with { Type = FrameType.Configuration, Payload = Encode([7]) }]);
         Append(journal, entriesBehind);
-        disk.KillProcess();
-        disk.Rot(First, (3 * 4096) + 70, 1);
-        using var again = Open(disk, manifestIndex: 3, hasPeers: true);
+        _disk.KillProcess();
+        _disk.Rot(First, (3 * 4096) + 70, 1);
+        using var again = Open(_disk, manifestIndex: 3, hasPeers: true);
         if (label == 'B')
         {
             Assert.Equal(('B', 2L, new EntryPosition(1, 6)), (again.Recovery.Label, again.LastIndex, again.Recovery.MayHaveAcknowledged));
-            disk.KillProcess();
-            using var later = Open(disk, manifestIndex: 3, hasPeers: true);
+            _disk.KillProcess();
+            using var later = Open(_disk, manifestIndex: 3, hasPeers: true);
             Assert.Equal(('A', 2L, new EntryPosition(1, 6)), (later.Recovery.Label, later.LastIndex, later.Recovery.MayHaveAcknowledged));
             return;
         }
@@ -239,28 +239,28 @@ public sealed class MemberDamageTests
     [Fact]
     public void A_journal_that_breaks_off_below_the_manifest_begins_anew_behind_it()
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         journal.Write([Vote(3), Next(journal) with { Type = FrameType.Configuration, Payload = Encode([7]) }]);
         Append(journal, 19);
-        disk.KillProcess();
+        _disk.KillProcess();
         for (int block = 4; block < 8; block++)
         {
-            disk.Rot(First, block * 4096, 1);
+            _disk.Rot(First, block * 4096, 1);
         }
 
         for (int start = 0; start < 3; start++)
         {
-            using var again = Open(disk, manifestIndex: 4, hasPeers: true);
+            using var again = Open(_disk, manifestIndex: 4, hasPeers: true);
             Assert.Equal((start == 0 ? 'B' : 'A', 5L, 4L, 8L), (again.Recovery.Label, again.FirstIndex, again.LastIndex, again.OperationsBeforeNext));
             Assert.Equal((new EntryPosition(1, 20), Hex(Vote(3).Payload)), (again.Recovery.MayHaveAcknowledged, Hex(again.Vote)));
             Assert.Equal((1L, Hex(Encode([7]))), (again.ConfigurationAt(4).Index, Hex(again.ConfigurationAt(4).Payload)));
             Assert.Empty(again.TakeRecovered());
-            disk.KillProcess();
+            _disk.KillProcess();
         }
 
-        Append(Open(disk, manifestIndex: 4, hasPeers: true), 16);
-        disk.KillProcess();
-        using var healed = Open(disk, manifestIndex: 4, hasPeers: true);
+        Append(Open(_disk, manifestIndex: 4, hasPeers: true), 16);
+        _disk.KillProcess();
+        using var healed = Open(_disk, manifestIndex: 4, hasPeers: true);
         Assert.Equal(new EntryPosition(1, 20), healed.Recovery.MayHaveAcknowledged);
         AssertHolds(healed, 5, 20);
     }
@@ -271,23 +271,23 @@ public sealed class MemberDamageTests
     [InlineData(4)]
     public void A_power_cut_in_the_recovery_forgets_nothing(long manifestIndex)
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         journal.Write([Vote(1), Next(journal)]);
         Append(journal, 9);
         journal.Write([Vote(5)]);
         Append(journal, 20);
-        disk.KillProcess();
-        disk.Rot(First, (5 * 4096) + 100, 1);
-        disk.Rot(First, (6 * 4096) + 100, 1);
-        int before = disk.OperationCount;
-        Open(disk, manifestIndex, hasPeers: true).Dispose();
-        int after = disk.OperationCount;
+        _disk.KillProcess();
+        _disk.Rot(First, (5 * 4096) + 100, 1);
+        _disk.Rot(First, (6 * 4096) + 100, 1);
+        int before = _disk.OperationCount;
+        Open(_disk, manifestIndex, hasPeers: true).Dispose();
+        int after = _disk.OperationCount;
         Assert.True(after > before + 3);
         for (int at = before; at <= after; at++)
         {
             for (int seed = 0; seed < 4; seed++)
             {
-                var image = disk.CrashAt(at, seed);
+                var image = _disk.CrashAt(at, seed);
                 using var again = Open(image, manifestIndex, hasPeers: true);
                 Assert.Equal((new EntryPosition(1, 30), Hex(Vote(5).Payload)), (again.Recovery.MayHaveAcknowledged, Hex(again.Vote)));
             }
@@ -297,20 +297,20 @@ public sealed class MemberDamageTests
     [Fact]
     public void Bytes_that_were_kept_aside_are_left_alone_after_restarts_too()
     {
-        Append(Open(disk), 20);
-        disk.KillProcess();
+        Append(Open(_disk), 20);
+        _disk.KillProcess();
         Rot(3);
-        Open(disk, hasPeers: true).Dispose();
-        disk.KillProcess();
-        var journal = Open(disk, hasPeers: true);
-        byte[] aside = disk.ReadAll(First + ".aside-1");
+        Open(_disk, hasPeers: true).Dispose();
+        _disk.KillProcess();
+        var journal = Open(_disk, hasPeers: true);
+        byte[] aside = _disk.ReadAll(First + ".aside-1");
         for (int i = 0; i < 60; i++)
         {
             Append(journal, 1);
             journal.ReleaseThrough(journal.LastIndex);
         }
 
-        Assert.Equal(aside, disk.ReadAll(First + ".aside-1"));
+        Assert.Equal(aside, _disk.ReadAll(First + ".aside-1"));
     }
 
     private static string Hex(ReadOnlyMemory<byte> bytes) => Convert.ToHexString(bytes.Span);
@@ -322,17 +322,17 @@ public sealed class MemberDamageTests
     /// <summary>Breaks the payload of an entry of the first segment, of which each has a block.</summary>
     private void Rot(int entry)
     {
-        disk.KillProcess();
-        disk.Rot(First, (entry * 4096) + 100, 1);
+        _disk.KillProcess();
+        _disk.Rot(First, (entry * 4096) + 100, 1);
     }
 
     private void Check(char label, EntryPosition acknowledged, long lastIndex)
     {
-        using (var journal = Open(disk, hasPeers: true))
+        using (var journal = Open(_disk, hasPeers: true))
         {
             Assert.Equal((label, acknowledged, lastIndex), (journal.Recovery.Label, journal.Recovery.MayHaveAcknowledged, journal.LastIndex));
         }
 
-        disk.KillProcess();
+        _disk.KillProcess();
     }
 }

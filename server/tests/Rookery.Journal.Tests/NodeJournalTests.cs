@@ -6,12 +6,12 @@ namespace Rookery.Journal.Tests;
 
 public sealed class NodeJournalTests
 {
-    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
     public void A_new_journal_is_empty_and_says_so()
     {
-        using var journal = Open(disk);
+        using var journal = Open(_disk);
         Assert.Equal(TailVerdict.BeginNew, journal.Recovery.Verdict);
         Assert.Equal((1, 0, 0, 0), (journal.FirstIndex, journal.LastIndex, journal.LastTerm, journal.OperationsBeforeNext));
         Assert.Empty(ReadAll(journal));
@@ -20,7 +20,7 @@ public sealed class NodeJournalTests
     [Fact]
     public void What_was_written_is_read_back_in_order_from_any_index()
     {
-        using var journal = Open(disk);
+        using var journal = Open(_disk);
         Append(journal, 100);
         Assert.Equal((100, 200), (journal.LastIndex, journal.OperationsBeforeNext));
         AssertHolds(journal, 1, 100);
@@ -32,31 +32,31 @@ public sealed class NodeJournalTests
     public void A_small_record_costs_one_block_and_one_sync_and_nothing_else()
     {
         var io = new CountingRecorder();
-        using var journal = Open(disk, io: io);
+        using var journal = Open(_disk, io: io);
         journal.Write([Next(journal)]);
-        var (calls, writes, syncs, bytes) = (disk.CallCount(DiskCalls.All), io.Writes, io.Syncs, io.Bytes);
+        var (calls, writes, syncs, bytes) = (_disk.CallCount(DiskCalls.All), io.Writes, io.Syncs, io.Bytes);
         journal.Write([Next(journal)]);
-        Assert.Equal(2, disk.CallCount(DiskCalls.All) - calls);
+        Assert.Equal(2, _disk.CallCount(DiskCalls.All) - calls);
         Assert.Equal((1, 1, 4096L), (io.Writes - writes, io.Syncs - syncs, io.Bytes - bytes));
     }
 
     [Fact]
     public void Taking_a_ready_spare_costs_no_more_calls_than_any_write()
     {
-        using var journal = Open(disk);
+        using var journal = Open(_disk);
         Assert.True(journal.PrepareSpare());
         Assert.False(journal.PrepareSpare());
-        long before = disk.CallCount(DiskCalls.All);
+        long before = _disk.CallCount(DiskCalls.All);
         Append(journal, 10);
         Assert.Equal(2 * SegmentBytes, journal.LiveBytes);
-        Assert.Equal(20, disk.CallCount(DiskCalls.All) - before);
+        Assert.Equal(20, _disk.CallCount(DiskCalls.All) - before);
     }
 
     [Fact]
     public void Zeros_of_a_segment_are_noted_apart_from_writes_of_frames()
     {
         var io = new CountingRecorder();
-        using var journal = Open(disk, io: io);         // begins a segment, for which there is no spare
+        using var journal = Open(_disk, io: io);         // begins a segment, for which there is no spare
         Assert.Equal(SegmentBytes, io.ZeroBytes);
         Assert.True(journal.PrepareSpare());
         Assert.Equal(2 * SegmentBytes, io.ZeroBytes);
@@ -67,7 +67,7 @@ public sealed class NodeJournalTests
     public void A_batch_of_frames_is_one_write()
     {
         var io = new CountingRecorder();
-        using var journal = Open(disk, io: io);
+        using var journal = Open(_disk, io: io);
         int writes = io.Writes;
         journal.Write([Next(journal), Next(journal, ahead: 1), Next(journal, ahead: 2)]);
         Assert.Equal(1, io.Writes - writes);
@@ -77,14 +77,14 @@ public sealed class NodeJournalTests
     [Fact]
     public void Released_segments_are_recycled_and_the_directory_does_not_grow()
     {
-        using var journal = Open(disk);
+        using var journal = Open(_disk);
         for (int i = 0; i < 500; i++)
         {
             Append(journal, 1);
             journal.ReleaseThrough(journal.LastIndex - 5);
         }
 
-        Assert.InRange(disk.Files.Count, 2, 5);
+        Assert.InRange(_disk.Files.Count, 2, 5);
         Assert.True(journal.FirstIndex > 480);
         AssertHolds(journal, journal.FirstIndex, 500);
     }
@@ -92,23 +92,23 @@ public sealed class NodeJournalTests
     [Fact]
     public void An_oversized_write_has_a_segment_of_its_own_that_is_deleted_after_release()
     {
-        using var journal = Open(disk);
+        using var journal = Open(_disk);
         Append(journal, 2);
-        int files = disk.Files.Count;
+        int files = _disk.Files.Count;
         journal.Write([Next(journal, length: 3_000_000)]);
-        Assert.Equal(files + 1, disk.Files.Count);
+        Assert.Equal(files + 1, _disk.Files.Count);
         journal.Write([Next(journal)]);
         Assert.Equal(PayloadOf(3, 0, 3_000_000), ReadAll(journal, 3)[0].Payload.ToArray());
         journal.ReleaseThrough(3);
         Assert.Equal(SegmentBytes, journal.LiveBytes);
-        Assert.InRange(disk.UsedBytes, 0, 4 * SegmentBytes);
+        Assert.InRange(_disk.UsedBytes, 0, 4 * SegmentBytes);
     }
 
     [Fact]
     public void A_large_write_goes_out_in_pieces_of_one_mebibyte()
     {
         var io = new CountingRecorder();
-        using var journal = Open(disk, io: io);
+        using var journal = Open(_disk, io: io);
         var (writes, syncs) = (io.Writes, io.Syncs);
         journal.Write([Next(journal, length: 3_000_000)]);
         Assert.Equal((3, 1), (io.Writes - writes, io.Syncs - syncs));
@@ -117,7 +117,7 @@ public sealed class NodeJournalTests
     [Fact]
     public void A_reader_keeps_its_segments_from_being_recycled()
     {
-        using var journal = Open(disk);
+        using var journal = Open(_disk);
         Append(journal, 50);
         using (var reader = journal.Read(1))
         {
@@ -177,27 +177,27 @@ public sealed class NodeJournalTests
     [Fact]
     public void The_last_segment_stays_even_when_all_of_it_is_released()
     {
-        using (var journal = Open(disk))
+        using (var journal = Open(_disk))
         {
             Append(journal, 3);
             journal.ReleaseThrough(3);
         }
 
-        using var again = Open(disk, manifestIndex: 3);
+        using var again = Open(_disk, manifestIndex: 3);
         Assert.Equal((3, 6), (again.LastIndex, again.OperationsBeforeNext));
     }
 
     [Fact]
     public void A_clean_stop_goes_on_in_the_same_segment()
     {
-        using (var journal = Open(disk))
+        using (var journal = Open(_disk))
         {
             Append(journal, 2);
             journal.StopCleanly();
             journal.StopCleanly();
         }
 
-        using var again = Open(disk);
+        using var again = Open(_disk);
         Assert.Equal((TailVerdict.GoOnAfterCleanStop, 'S'), (again.Recovery.Verdict, again.Recovery.Label));
         Append(again, 2);
         Assert.Equal(SegmentBytes, again.LiveBytes);
@@ -207,15 +207,15 @@ public sealed class NodeJournalTests
     [Fact]
     public void An_unclean_stop_goes_on_in_a_fresh_segment_and_idle_restarts_do_not_pile_up()
     {
-        Append(Open(disk), 2);
+        Append(Open(_disk), 2);
         for (int i = 0; i < 10; i++)
         {
-            disk.KillProcess();
-            Assert.Equal(TailVerdict.CutTornTail, Open(disk).Recovery.Verdict);
+            _disk.KillProcess();
+            Assert.Equal(TailVerdict.CutTornTail, Open(_disk).Recovery.Verdict);
         }
 
-        disk.KillProcess();
-        using var journal = Open(disk);
+        _disk.KillProcess();
+        using var journal = Open(_disk);
         Assert.Equal(2 * SegmentBytes, journal.LiveBytes);
         AssertHolds(journal, 1, 2);
     }
@@ -223,35 +223,35 @@ public sealed class NodeJournalTests
     [Fact]
     public void A_journal_can_begin_behind_a_restored_backup()
     {
-        NodeJournal.Create(disk, Options, new JournalPosition(70, 3, 700), new CountingRecorder());
-        using (var journal = NodeJournal.Open(disk, Options, new JournalKnowledge(70, 3, HasPeers: false), new CountingRecorder()))
+        NodeJournal.Create(_disk, Options, new JournalPosition(70, 3, 700), new CountingRecorder());
+        using (var journal = NodeJournal.Open(_disk, Options, new JournalKnowledge(70, 3, HasPeers: false), new CountingRecorder()))
         {
             Assert.Equal((71, 70, 3, 700), (journal.FirstIndex, journal.LastIndex, journal.LastTerm, journal.OperationsBeforeNext));
         }
 
-        var refusal = Assert.Throws<DiskException>(() => NodeJournal.Create(disk, Options, default, new CountingRecorder()));
+        var refusal = Assert.Throws<DiskException>(() => NodeJournal.Create(_disk, Options, default, new CountingRecorder()));
         Assert.Equal(Errno.NotEmpty, refusal.Error);
     }
 
     [Fact]
     public void Two_processes_cannot_open_one_journal()
     {
-        using var journal = Open(disk);
-        Assert.Equal(Errno.WouldBlock, Assert.Throws<DiskException>(() => Open(disk)).Error);
+        using var journal = Open(_disk);
+        Assert.Equal(Errno.WouldBlock, Assert.Throws<DiskException>(() => Open(_disk)).Error);
     }
 
     [Fact]
     public void Frames_that_do_not_follow_are_refused_before_anything_is_written()
     {
-        using var journal = Open(disk);
-        int operations = disk.OperationCount;
+        using var journal = Open(_disk);
+        int operations = _disk.OperationCount;
         var frame = Next(journal);
         Assert.Throws<InvariantViolationException>(() => journal.Write([frame with { Index = 2 }]));
         Assert.Throws<InvariantViolationException>(() => journal.Write([frame with { OperationsBefore = 1 }]));
         Assert.Throws<InvariantViolationException>(() => journal.Write([frame with { Payload = new byte[20] }]));
         Assert.Throws<InvariantViolationException>(() => journal.Write([frame with { Type = FrameType.CleanStop }]));
         Assert.Throws<InvariantViolationException>(() => journal.Write([]));
-        Assert.Equal(operations, disk.OperationCount);
+        Assert.Equal(operations, _disk.OperationCount);
         journal.Write([frame]);
         Assert.Throws<InvariantViolationException>(() => journal.Write([Next(journal, term: 0)]));
     }

@@ -9,14 +9,14 @@ public sealed class RecoveryTests
     private const string First = Folder + "/journal-00000001.segment";
     private const string Second = Folder + "/journal-00000002.segment";
 
-    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
     public void Case_A_a_torn_tail_is_cut()
     {
         Fill(5);
-        disk.Rot(First, (5 * 4096) + 100, 1);
-        using var journal = Open(disk);
+        _disk.Rot(First, (5 * 4096) + 100, 1);
+        using var journal = Open(_disk);
         Assert.Equal((TailVerdict.CutTornTail, 'A', 4L), (journal.Recovery.Verdict, journal.Recovery.Label, journal.LastIndex));
         Assert.Equal($"{First} ends at offset 20480, index 4; the node had not stopped in order, and no write behind that place had been acknowledged.", journal.Recovery.Sentence);
         Assert.Equal(new EntryPosition(1, 4), journal.Recovery.MayHaveAcknowledged);
@@ -26,8 +26,8 @@ public sealed class RecoveryTests
     public void Case_B_a_damaged_middle_is_kept_aside_and_left_to_the_peers()
     {
         Fill(20);
-        disk.Rot(First, (3 * 4096) + 100, 1);
-        using (var journal = Open(disk, hasPeers: true))
+        _disk.Rot(First, (3 * 4096) + 100, 1);
+        using (var journal = Open(_disk, hasPeers: true))
         {
             Assert.Equal((TailVerdict.RepairFromPeers, 'B', 2L), (journal.Recovery.Verdict, journal.Recovery.Label, journal.LastIndex));
             Assert.Equal(new EntryPosition(1, 20), journal.Recovery.MayHaveAcknowledged);
@@ -37,7 +37,7 @@ public sealed class RecoveryTests
             AssertHolds(journal, journal.FirstIndex, 22);
         }
 
-        byte[] aside = disk.ReadAll(First + ".aside-1");
+        byte[] aside = _disk.ReadAll(First + ".aside-1");
         Assert.True(FrameHeader.TryRead(aside.AsSpan(4096 * 7), out var header));
         Assert.Equal(7, header.Index);
     }
@@ -46,15 +46,15 @@ public sealed class RecoveryTests
     public void Case_C_a_damaged_middle_stops_a_lone_node_and_changes_nothing()
     {
         Fill(5);
-        disk.Rot(First, (3 * 4096) + 100, 1);
-        int operations = disk.OperationCount;
-        var damage = Assert.Throws<JournalDamagedException>(() => Open(disk));
+        _disk.Rot(First, (3 * 4096) + 100, 1);
+        int operations = _disk.OperationCount;
+        var damage = Assert.Throws<JournalDamagedException>(() => Open(_disk));
         Assert.Equal(
             $"{First} is damaged at offset 12288, in a part that had been made durable: entries 3 to at least 5 would be lost. Nothing was changed. Put back an undamaged copy of the file, or restore a backup.",
             damage.Message);
-        Assert.InRange(disk.OperationCount - operations, 0, 2); // syncs of the directory and of nothing else
-        disk.Rot(First, (3 * 4096) + 100, 1);
-        using var healed = Open(disk);
+        Assert.InRange(_disk.OperationCount - operations, 0, 2); // syncs of the directory and of nothing else
+        _disk.Rot(First, (3 * 4096) + 100, 1);
+        using var healed = Open(_disk);
         AssertHolds(healed, 1, 5);
     }
 
@@ -62,8 +62,8 @@ public sealed class RecoveryTests
     public void Case_D_damage_below_the_manifest_loses_nothing()
     {
         Fill(6);
-        disk.Rot(First, (3 * 4096) + 100, 1);
-        using var journal = Open(disk, manifestIndex: 3);
+        _disk.Rot(First, (3 * 4096) + 100, 1);
+        using var journal = Open(_disk, manifestIndex: 3);
         Assert.Equal((TailVerdict.PassOverApplied, 'D', 4L, 6L), (journal.Recovery.Verdict, journal.Recovery.Label, journal.FirstIndex, journal.LastIndex));
         AssertHolds(journal, 4, 6);
         Assert.Equal(12, journal.OperationsBeforeNext);
@@ -73,24 +73,24 @@ public sealed class RecoveryTests
     public void The_manifest_is_a_sign_that_a_sync_had_returned()
     {
         Fill(5);
-        disk.Rot(First, (5 * 4096) + 100, 1);
-        Assert.Contains("entries from 6 on", Assert.Throws<JournalDamagedException>(() => Open(disk, manifestIndex: 5)).Message, StringComparison.Ordinal);
+        _disk.Rot(First, (5 * 4096) + 100, 1);
+        Assert.Contains("entries from 6 on", Assert.Throws<JournalDamagedException>(() => Open(_disk, manifestIndex: 5)).Message, StringComparison.Ordinal);
     }
 
     [Fact]
     public void A_clean_stop_is_a_sign_that_a_sync_had_returned()
     {
         Fill(5, stop: true);
-        disk.Rot(First, (5 * 4096) + 100, 1);
-        Assert.Throws<JournalDamagedException>(() => Open(disk));
+        _disk.Rot(First, (5 * 4096) + 100, 1);
+        Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
 
     [Fact]
     public void A_journal_that_is_gone_is_not_begun_anew()
     {
-        string message = Assert.Throws<JournalDamagedException>(() => Open(disk, manifestIndex: 12)).Message;
+        string message = Assert.Throws<JournalDamagedException>(() => Open(_disk, manifestIndex: 12)).Message;
         Assert.Contains("was the journal directory changed?", message, StringComparison.Ordinal);
-        Assert.DoesNotContain(disk.Files, SegmentFile);
+        Assert.DoesNotContain(_disk.Files, SegmentFile);
     }
 
     [Theory]
@@ -99,9 +99,9 @@ public sealed class RecoveryTests
     public void A_missing_segment_is_named(string missing)
     {
         Fill(20);
-        disk.Delete(missing);
-        Assert.Contains("is missing", Assert.Throws<JournalDamagedException>(() => Open(disk)).Message, StringComparison.Ordinal);
-        using var journal = Open(disk, manifestIndex: 15);
+        _disk.Delete(missing);
+        Assert.Contains("is missing", Assert.Throws<JournalDamagedException>(() => Open(_disk)).Message, StringComparison.Ordinal);
+        using var journal = Open(_disk, manifestIndex: 15);
         AssertHolds(journal, journal.FirstIndex, 20);
     }
 
@@ -109,20 +109,20 @@ public sealed class RecoveryTests
     public void A_truncated_segment_is_damage_and_not_a_torn_tail()
     {
         Fill(5);
-        using (var file = disk.Open(First, DiskOpen.ReadWrite))
+        using (var file = _disk.Open(First, DiskOpen.ReadWrite))
         {
             file.SetLength(5 * 4096);
         }
 
-        Assert.Throws<JournalDamagedException>(() => Open(disk));
+        Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
 
     [Fact]
     public void The_newest_segment_whose_header_rotted_is_damage_when_it_holds_two_writes()
     {
         Fill(9);
-        disk.Rot(Second, 30, 1);
-        Assert.Throws<JournalDamagedException>(() => Open(disk));
+        _disk.Rot(Second, 30, 1);
+        Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
 
     /// <summary>Each start after a kill begins a segment. Nothing in those before tells of it.</summary>
@@ -134,13 +134,13 @@ public sealed class RecoveryTests
     {
         Start(times: 2);
         string newest = Folder + "/journal-00000002.segment";
-        disk.Delete(newest);
+        _disk.Delete(newest);
         if (cutToNothing)
         {
-            disk.Open(newest, DiskOpen.CreateNew).Dispose();
+            _disk.Open(newest, DiskOpen.CreateNew).Dispose();
         }
 
-        var damaged = Assert.Throws<JournalDamagedException>(() => Open(disk, hasPeers: hasPeers));
+        var damaged = Assert.Throws<JournalDamagedException>(() => Open(_disk, hasPeers: hasPeers));
         Assert.Contains("newest segment is missing from " + Folder, damaged.Message, StringComparison.Ordinal);
     }
 
@@ -151,21 +151,21 @@ public sealed class RecoveryTests
     public void A_note_of_the_newest_segment_that_cannot_be_read_is_said_and_written_again(DiskCalls fails)
     {
         Start(times: 3);
-        disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = fails, PathContains = Note });
-        using (var journal = Open(disk))
+        _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = fails, PathContains = Note });
+        using (var journal = Open(_disk))
         {
             AssertHolds(journal, 1, 9);
             Assert.Contains(Note, journal.Recovery.Sentence, StringComparison.Ordinal);
             Append(journal, 3);
         }
 
-        using (var journal = Open(disk))
+        using (var journal = Open(_disk))
         {
             Assert.DoesNotContain(Note, journal.Recovery.Sentence, StringComparison.Ordinal);
         }
 
-        disk.Delete(Segments()[^1]);
-        Assert.Throws<JournalDamagedException>(() => Open(disk));
+        _disk.Delete(Segments()[^1]);
+        Assert.Throws<JournalDamagedException>(() => Open(_disk));
     }
 
     /// <summary>The blocks are written in turn, so the newest is in either after one start more.</summary>
@@ -175,17 +175,17 @@ public sealed class RecoveryTests
     public void A_block_of_the_note_that_cannot_be_read_does_not_hide_the_other(int times)
     {
         Start(times);
-        byte[] note = disk.ReadAll(Note);
+        byte[] note = _disk.ReadAll(Note);
         bool isSecondNewer = BitConverter.ToInt64(note, 4096 + 16) > BitConverter.ToInt64(note, 16);
-        disk.Delete(Segments()[^1]);
-        disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
+        _disk.Delete(Segments()[^1]);
+        _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
         if (isSecondNewer)
         {
-            Assert.Throws<JournalDamagedException>(() => Open(disk));
+            Assert.Throws<JournalDamagedException>(() => Open(_disk));
             return;
         }
 
-        using var journal = Open(disk);
+        using var journal = Open(_disk);
         Assert.Contains(Note, journal.Recovery.Sentence, StringComparison.Ordinal);
     }
 
@@ -194,10 +194,10 @@ public sealed class RecoveryTests
     {
         Start(times: 3);
         Fill(1, stop: true);
-        disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
+        _disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = Note });
         int segments = Segments().Count;
-        Open(disk).Dispose();
-        byte[] note = disk.ReadAll(Note);
+        Open(_disk).Dispose();
+        byte[] note = _disk.ReadAll(Note);
         long[] noted = [BitConverter.ToInt64(note, 16), note.Length > 4096 ? BitConverter.ToInt64(note, 4096 + 16) : 0];
         Assert.Contains(0, noted);
         Assert.Equal(segments, Segments().Count);
@@ -208,37 +208,37 @@ public sealed class RecoveryTests
     public void A_note_of_another_stores_journal_tells_nothing_of_this_one()
     {
         Start(times: 5);
-        byte[] note = disk.ReadAll(Note);
-        Array.ForEach([.. Segments(), Note], disk.Delete);
+        byte[] note = _disk.ReadAll(Note);
+        Array.ForEach([.. Segments(), Note], _disk.Delete);
         var options = new JournalOptions
         {
             Directory = Folder,
             SegmentBytes = SegmentBytes,
             StoreId = new Guid(7, 8, 9, new byte[8]),
         };
-        using (var journal = NodeJournal.Open(disk, options, default, new CountingRecorder()))
+        using (var journal = NodeJournal.Open(_disk, options, default, new CountingRecorder()))
         {
             Append(journal, 3);
         }
 
-        disk.Delete(Note);
-        disk.WriteNew(Note, note);
+        _disk.Delete(Note);
+        _disk.WriteNew(Note, note);
         for (int start = 0; start < 2; start++)
         {
-            using var journal = NodeJournal.Open(disk, options, default, new CountingRecorder());
+            using var journal = NodeJournal.Open(_disk, options, default, new CountingRecorder());
             AssertHolds(journal, 1, 3 * (start + 1));
             Append(journal, 3);
         }
 
         // From then on it is of this one.
-        disk.Delete(Segments()[^1]);
-        Assert.Throws<JournalDamagedException>(() => NodeJournal.Open(disk, options, default, new CountingRecorder()));
+        _disk.Delete(Segments()[^1]);
+        Assert.Throws<JournalDamagedException>(() => NodeJournal.Open(_disk, options, default, new CountingRecorder()));
     }
 
     [Fact]
     public void A_note_whose_name_could_not_be_made_durable_is_made_so_later()
     {
-        using (var journal = Open(disk))
+        using (var journal = Open(_disk))
         {
             Append(journal, 3);
             while (journal.PrepareSpare())
@@ -249,12 +249,12 @@ public sealed class RecoveryTests
             journal.StopCleanly();
         }
 
-        disk.Delete(Note);
-        disk.SyncDirectory(Folder);
+        _disk.Delete(Note);
+        _disk.SyncDirectory(Folder);
         int missed = 0;
         for (int call = 2; call < 10; call++)
         {
-            var image = disk.AfterPowerLoss(call);
+            var image = _disk.AfterPowerLoss(call);
             image.Inject(new DiskFault(call, Errno.InputOutput)
             {
                 Calls = DiskCalls.SyncDirectory,
@@ -281,7 +281,7 @@ public sealed class RecoveryTests
     [Fact]
     public void A_journal_that_was_begun_and_has_no_segment_is_not_begun_anew()
     {
-        var damaged = Assert.Throws<JournalDamagedException>(() => NodeJournal.Open(disk, Options, new JournalKnowledge(0, 0, HasPeers: false) { WasBegun = true }, new CountingRecorder()));
+        var damaged = Assert.Throws<JournalDamagedException>(() => NodeJournal.Open(_disk, Options, new JournalKnowledge(0, 0, HasPeers: false) { WasBegun = true }, new CountingRecorder()));
         Assert.Contains("the manifest holds nothing yet", damaged.Message, StringComparison.Ordinal);
     }
 
@@ -289,17 +289,17 @@ public sealed class RecoveryTests
     public void Files_that_do_not_belong_are_set_aside_or_left_alone()
     {
         Fill(3);
-        disk.WriteNew($"{Folder}/journal-00000007.segment", []);
-        disk.WriteNew($"{Folder}/journal-00000008.segment", [.. Enumerable.Repeat((byte)7, 5000)]);
-        disk.WriteNew($"{Folder}/journal-00000009.segment", disk.ReadAll(First));
-        disk.WriteNew($"{Folder}/journal-00000010.segment.part", [1, 2, 3]);
-        disk.WriteNew($"{Folder}/notes.txt", [1, 2, 3]);
-        using var journal = Open(disk);
+        _disk.WriteNew($"{Folder}/journal-00000007.segment", []);
+        _disk.WriteNew($"{Folder}/journal-00000008.segment", [.. Enumerable.Repeat((byte)7, 5000)]);
+        _disk.WriteNew($"{Folder}/journal-00000009.segment", _disk.ReadAll(First));
+        _disk.WriteNew($"{Folder}/journal-00000010.segment.part", [1, 2, 3]);
+        _disk.WriteNew($"{Folder}/notes.txt", [1, 2, 3]);
+        using var journal = Open(_disk);
         Assert.Equal(
             ["journal-00000007.segment.aside-1", "journal-00000008.segment.aside-1", "journal-00000009.segment.aside-1"],
             journal.Recovery.KeptAside);
-        Assert.False(disk.Exists($"{Folder}/journal-00000010.segment.part"));
-        Assert.True(disk.Exists($"{Folder}/notes.txt"));
+        Assert.False(_disk.Exists($"{Folder}/journal-00000010.segment.part"));
+        Assert.True(_disk.Exists($"{Folder}/notes.txt"));
         AssertHolds(journal, 1, 3);
     }
 
@@ -314,8 +314,8 @@ public sealed class RecoveryTests
             Append(journal, 9);
         }
 
-        disk.WriteNew(Second, other.ReadAll(Second));
-        Assert.Contains("another store", Assert.Throws<JournalFormatException>(() => Open(disk)).Message, StringComparison.Ordinal);
+        _disk.WriteNew(Second, other.ReadAll(Second));
+        Assert.Contains("another store", Assert.Throws<JournalFormatException>(() => Open(_disk)).Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -327,7 +327,7 @@ public sealed class RecoveryTests
             block[8] = SegmentHeader.FormatVersion + 1;
             System.Buffers.Binary.BinaryPrimitives.WriteUInt32LittleEndian(block.AsSpan(4092), Checksum.Of(block.AsSpan(0, 4092)));
         });
-        Assert.Contains("format version 3", Assert.Throws<JournalFormatException>(() => Open(disk)).Message, StringComparison.Ordinal);
+        Assert.Contains("format version 3", Assert.Throws<JournalFormatException>(() => Open(_disk)).Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -339,7 +339,7 @@ public sealed class RecoveryTests
             Assert.True(FrameHeader.TryRead(bytes, out var header));
             (header with { Type = (FrameType)99 }).WriteTo(bytes);
         });
-        Assert.Contains("of type 99", Assert.Throws<JournalFormatException>(() => Open(disk)).Message, StringComparison.Ordinal);
+        Assert.Contains("of type 99", Assert.Throws<JournalFormatException>(() => Open(_disk)).Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -347,7 +347,7 @@ public sealed class RecoveryTests
     {
         Fill(20);
         var options = new JournalOptions { Directory = Folder, SegmentBytes = 2 * SegmentBytes };
-        using var journal = NodeJournal.Open(disk, options, default, new CountingRecorder());
+        using var journal = NodeJournal.Open(_disk, options, default, new CountingRecorder());
         Append(journal, 20);
         AssertHolds(journal, 1, 40);
     }
@@ -356,7 +356,7 @@ public sealed class RecoveryTests
     public void Stale_frames_of_a_recycled_segment_never_come_back()
     {
         // Each round leaves a recycled segment full of frames of a former life behind its new ones.
-        using (var journal = Open(disk))
+        using (var journal = Open(_disk))
         {
             for (int i = 0; i < 60; i++)
             {
@@ -367,7 +367,7 @@ public sealed class RecoveryTests
 
         for (int cut = 0; cut < 3; cut++)
         {
-            using var again = Open(disk, manifestIndex: 59 + cut);
+            using var again = Open(_disk, manifestIndex: 59 + cut);
             Assert.Equal(60 + cut, again.LastIndex);
             Append(again, 1);
         }
@@ -375,14 +375,14 @@ public sealed class RecoveryTests
 
     private static string Note => Folder + "/newest";
 
-    private List<string> Segments() => [.. disk.Files.Where(SegmentFile)];
+    private List<string> Segments() => [.. _disk.Files.Where(SegmentFile)];
 
     /// <summary>Starts, writes three entries and is killed: each start after a kill begins a segment.</summary>
     private void Start(int times)
     {
         for (int start = 0; start < times; start++)
         {
-            using var journal = Open(disk);
+            using var journal = Open(_disk);
             Append(journal, 3);
         }
     }
@@ -391,19 +391,19 @@ public sealed class RecoveryTests
 
     private void Fill(int frames, bool stop = false)
     {
-        var journal = Open(disk);
+        var journal = Open(_disk);
         Append(journal, frames);
         if (stop)
         {
             journal.StopCleanly();
         }
 
-        disk.KillProcess();
+        _disk.KillProcess();
     }
 
     private void Patch(string path, long offset, int length, Action<byte[]> change)
     {
-        using var file = disk.Open(path, DiskOpen.ReadWrite);
+        using var file = _disk.Open(path, DiskOpen.ReadWrite);
         byte[] bytes = new byte[length];
         Assert.Equal(length, file.Read(bytes, offset));
         change(bytes);

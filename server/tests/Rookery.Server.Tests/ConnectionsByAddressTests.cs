@@ -6,11 +6,11 @@ namespace Rookery.Server.Tests;
 
 public sealed class ConnectionsByAddressTests
 {
-    private readonly RecordedLog log = new();
-    private readonly SimulatedTimeProvider time = new();
-    private readonly ConnectionsByAddress connections;
+    private readonly RecordedLog _log = new();
+    private readonly SimulatedTimeProvider _time = new();
+    private readonly ConnectionsByAddress _connections;
 
-    public ConnectionsByAddressTests() => connections = new ConnectionsByAddress(3, log, time);
+    public ConnectionsByAddressTests() => _connections = new ConnectionsByAddress(3, _log, _time);
 
     [Fact]
     public async Task One_address_cannot_take_what_others_need()
@@ -24,10 +24,10 @@ public sealed class ConnectionsByAddressTests
         }
 
         Assert.False(Come("192.168.1.67").IsRefused);
-        Assert.Contains("192.168.1.66 has 3 connections", Assert.Single(log.Lines), StringComparison.Ordinal);
-        time.Advance(TimeSpan.FromMinutes(1));
+        Assert.Contains("192.168.1.66 has 3 connections", Assert.Single(_log.Lines), StringComparison.Ordinal);
+        _time.Advance(TimeSpan.FromMinutes(1));
         Assert.True(Come("192.168.1.66").IsRefused);
-        Assert.Equal(2, log.Lines.Count);
+        Assert.Equal(2, _log.Lines.Count);
         await first.EndAsync();
         Assert.False(Come("192.168.1.66").IsRefused);
         Assert.True(Come("192.168.1.66").IsRefused);
@@ -53,7 +53,7 @@ public sealed class ConnectionsByAddressTests
     private Connection Come(string address)
     {
         var connection = new Connection { RemoteEndPoint = new IPEndPoint(IPAddress.Parse(address), 50_000) };
-        connection.Carried = connections.CarryAsync(connection, static carried => ((Connection)carried).End.Task);
+        connection.Carried = _connections.CarryAsync(connection, static carried => ((Connection)carried).End.Task);
         return connection;
     }
 

@@ -5,10 +5,10 @@ namespace Rookery.Server.Tests;
 public sealed class IdleMemoryTests
 {
     private const long Mebibyte = 1 << 20;
-    private readonly SimulatedTimeProvider time = new();
-    private long work;
-    private long resident = 90 * Mebibyte;
-    private int givenBack;
+    private readonly SimulatedTimeProvider _time = new();
+    private long _work;
+    private long _resident = 90 * Mebibyte;
+    private int _givenBack;
 
     [Fact]
     public void Memory_is_given_back_once_after_work_and_again_when_the_idle_process_has_grown()
@@ -18,9 +18,9 @@ public sealed class IdleMemoryTests
         Assert.Equal(1, After(seconds: 10));
         Assert.Equal(1, After(seconds: 1_000));
 
-        resident += 3 * Mebibyte;
+        _resident += 3 * Mebibyte;
         Assert.Equal(1, After(seconds: 1_000));
-        resident += 1 * Mebibyte;
+        _resident += 1 * Mebibyte;
         Assert.Equal(2, After(seconds: 20));
         Assert.Equal(2, After(seconds: 1_000));
     }
@@ -33,7 +33,7 @@ public sealed class IdleMemoryTests
         Assert.Equal(1, After(seconds: 20));
         for (int round = 0; round < 9; round++)
         {
-            resident += Mebibyte;
+            _resident += Mebibyte;
             Assert.Equal(1, After(seconds: 10));
         }
 
@@ -45,7 +45,7 @@ public sealed class IdleMemoryTests
     {
         using var idle = New(restBytes: long.MaxValue);
         Assert.Equal(1, After(seconds: 20));
-        resident += 5 * Mebibyte;
+        _resident += 5 * Mebibyte;
         Assert.Equal(2, After(seconds: 1_000));
     }
 
@@ -54,9 +54,9 @@ public sealed class IdleMemoryTests
     {
         using var idle = New(restBytes: 60 * Mebibyte);
         Assert.Equal(1, After(seconds: 20));
-        resident = 30 * Mebibyte;
+        _resident = 30 * Mebibyte;
         Assert.Equal(1, After(seconds: 10));
-        resident += 4 * Mebibyte;
+        _resident += 4 * Mebibyte;
         Assert.Equal(2, After(seconds: 20));
     }
 
@@ -66,8 +66,8 @@ public sealed class IdleMemoryTests
         using var idle = New(restBytes: 60 * Mebibyte);
         for (int round = 0; round < 100; round++)
         {
-            work++;
-            resident += Mebibyte;
+            _work++;
+            _resident += Mebibyte;
             Assert.Equal(0, After(seconds: 10));
         }
 
@@ -75,18 +75,18 @@ public sealed class IdleMemoryTests
     }
 
     private IdleMemory New(long restBytes) => new(
-        () => work,
-        () => resident,
+        () => _work,
+        () => _resident,
         () =>
         {
-            givenBack++;
-            resident = Math.Min(resident, restBytes);
+            _givenBack++;
+            _resident = Math.Min(_resident, restBytes);
         },
-        time);
+        _time);
 
     private int After(int seconds)
     {
-        time.Advance(TimeSpan.FromSeconds(seconds));
-        return givenBack;
+        _time.Advance(TimeSpan.FromSeconds(seconds));
+        return _givenBack;
     }
 }

@@ -15,9 +15,9 @@ namespace Rookery.Server.Tests;
 [SuppressMessage("Design", "CA1001", Justification = "xunit calls DisposeAsync of IAsyncLifetime.")]
 public sealed class NodeInDiagnosis : IAsyncLifetime
 {
-    private Node? node;
-    private IndexHost? indexes;
-    private WebApplication? app;
+    private Node? _node;
+    private IndexHost? _indexes;
+    private WebApplication? _app;
 
     public HttpClient Http { get; private set; } = null!;
 
@@ -32,20 +32,20 @@ public sealed class NodeInDiagnosis : IAsyncLifetime
             format.Write("rookery data format 9\nnode a\ncluster b\n"u8, 0);
         }
 
-        node = Node.Open(new NodeOptions { DataDirectory = "/data" }, disk, memory, io, time, RaftConsensus.Alone);
+        _node = Node.Open(new NodeOptions { DataDirectory = "/data" }, disk, memory, io, time, RaftConsensus.Alone);
         var context = new ServerContext(new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) }, time, NullLogger.Instance, memory, io);
-        indexes = Indexing.Of(node, disk);
-        context.Readiness.Opened(node, indexes);
-        app = RookeryServer.Build(context, host => host.UseTestServer());
-        await app.StartAsync();
-        Http = app.GetTestClient();
+        _indexes = Indexing.Of(_node, disk);
+        context.Readiness.Opened(_node, _indexes);
+        _app = RookeryServer.Build(context, host => host.UseTestServer());
+        await _app.StartAsync();
+        Http = _app.GetTestClient();
     }
 
     public async Task DisposeAsync()
     {
         Http.Dispose();
-        await app!.DisposeAsync();
-        indexes!.Dispose();
-        node!.Dispose();
+        await _app!.DisposeAsync();
+        _indexes!.Dispose();
+        _node!.Dispose();
     }
 }

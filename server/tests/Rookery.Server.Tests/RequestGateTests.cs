@@ -12,29 +12,29 @@ namespace Rookery.Server.Tests;
 
 public sealed class RequestGateTests : IAsyncLifetime
 {
-    private readonly SimulatedTimeProvider clock = new();
-    private readonly ServerContext context;
-    private WebApplication app = null!;
-    private HttpClient client = null!;
+    private readonly SimulatedTimeProvider _clock = new();
+    private readonly ServerContext _context;
+    private WebApplication _app = null!;
+    private HttpClient _client = null!;
 
-    public RequestGateTests() => context = new ServerContext(
+    public RequestGateTests() => _context = new ServerContext(
         new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) },
-        clock,
+        _clock,
         NullLogger.Instance,
         new MemoryBudget(96 << 20),
-        new IoTimeline(clock, "mmcblk0p2", "sda1"));
+        new IoTimeline(_clock, "mmcblk0p2", "sda1"));
 
     public async Task InitializeAsync()
     {
-        app = RookeryServer.Build(context, host => host.UseTestServer());
-        await app.StartAsync();
-        client = app.GetTestClient();
+        _app = RookeryServer.Build(_context, host => host.UseTestServer());
+        await _app.StartAsync();
+        _client = _app.GetTestClient();
     }
 
     public async Task DisposeAsync()
     {
-        client.Dispose();
-        await app.DisposeAsync();
+        _client.Dispose();
+        await _app.DisposeAsync();
     }
 
     [Fact]
@@ -42,8 +42,8 @@ public sealed class RequestGateTests : IAsyncLifetime
     {
         var log = new RecordedLog();
         var options = new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) };
-        var io = new IoTimeline(clock, "memory");
-        var server = new ServerContext(options, clock, log, new MemoryBudget(96 << 20), io);
+        var io = new IoTimeline(_clock, "memory");
+        var server = new ServerContext(options, _clock, log, new MemoryBudget(96 << 20), io);
         for (int i = 0; i < 1000; i++)
         {
             server.RequestLog.LogError("a stranger's line");
@@ -71,7 +71,7 @@ public sealed class RequestGateTests : IAsyncLifetime
     [InlineData("/help/how-to/cluster")]
     [InlineData("/")]
     public async Task What_needs_no_documents_answers_before_they_are_open(string path) =>
-        Assert.Equal(HttpStatusCode.OK, (await client.GetAsync(path)).StatusCode);
+        Assert.Equal(HttpStatusCode.OK, (await _client.GetAsync(path)).StatusCode);
 
     [Theory]
     [InlineData("/livez", HttpStatusCode.OK)]
@@ -84,7 +84,7 @@ public sealed class RequestGateTests : IAsyncLifetime
     public async Task They_answer_HEAD_too(string path, HttpStatusCode status)
     {
         using var request = new HttpRequestMessage(HttpMethod.Head, path);
-        Assert.Equal(status, (await client.SendAsync(request)).StatusCode);
+        Assert.Equal(status, (await _client.SendAsync(request)).StatusCode);
     }
 
     [Theory]
@@ -92,14 +92,14 @@ public sealed class RequestGateTests : IAsyncLifetime
     [InlineData("/no/such/route")]
     public async Task Everything_else_is_refused_with_the_sentence_in_the_clients_error_shape(string path)
     {
-        var answer = await client.GetAsync(path);
+        var answer = await _client.GetAsync(path);
         using var body = JsonDocument.Parse(await answer.Content.ReadAsStringAsync());
 
         Assert.Equal(HttpStatusCode.ServiceUnavailable, answer.StatusCode);
         Assert.Equal(path, body.RootElement.GetProperty("Url").GetString());
         Assert.StartsWith("Raven.Client.Exceptions.", body.RootElement.GetProperty("Type").GetString(), StringComparison.Ordinal);
-        Assert.Equal(context.Readiness.Reason, body.RootElement.GetProperty("Message").GetString());
-        Assert.EndsWith(context.Readiness.Reason!, body.RootElement.GetProperty("Error").GetString(), StringComparison.Ordinal);
+        Assert.Equal(_context.Readiness.Reason, body.RootElement.GetProperty("Message").GetString());
+        Assert.EndsWith(_context.Readiness.Reason!, body.RootElement.GetProperty("Error").GetString(), StringComparison.Ordinal);
     }
 
     [Theory]
@@ -118,7 +118,7 @@ public sealed class RequestGateTests : IAsyncLifetime
     {
         using var request = new HttpRequestMessage(HttpMethod.Get, "/livez") { Headers = { Host = host } };
         request.Headers.Add(header, value);
-        using var answer = await client.SendAsync(request);
+        using var answer = await _client.SendAsync(request);
         Assert.Equal(status, answer.StatusCode);
         if (status == HttpStatusCode.Forbidden)
         {
@@ -130,21 +130,21 @@ public sealed class RequestGateTests : IAsyncLifetime
     [Fact]
     public async Task Readiness_says_why_not()
     {
-        var answer = await client.GetAsync("/readyz");
-        using var verbose = JsonDocument.Parse(await (await client.GetAsync("/readyz?verbose")).Content.ReadAsStringAsync());
+        var answer = await _client.GetAsync("/readyz");
+        using var verbose = JsonDocument.Parse(await (await _client.GetAsync("/readyz?verbose")).Content.ReadAsStringAsync());
 
         Assert.False(verbose.RootElement.GetProperty("Ready").GetBoolean());
-        Assert.Equal(context.Readiness.Reason, verbose.RootElement.GetProperty("Reason").GetString());
+        Assert.Equal(_context.Readiness.Reason, verbose.RootElement.GetProperty("Reason").GetString());
         Assert.Equal(HttpStatusCode.ServiceUnavailable, answer.StatusCode);
-        Assert.Equal(context.Readiness.Reason + "\n", await answer.Content.ReadAsStringAsync());
+        Assert.Equal(_context.Readiness.Reason + "\n", await answer.Content.ReadAsStringAsync());
     }
 
     [Fact]
     public async Task Requests_are_counted_by_route_and_class()
     {
-        await client.GetAsync("/livez");
-        await client.GetAsync("/readyz");
-        string metrics = await client.GetStringAsync("/metrics");
+        await _client.GetAsync("/livez");
+        await _client.GetAsync("/readyz");
+        string metrics = await _client.GetStringAsync("/metrics");
 
         Assert.Contains("rookery_http_requests_total{route=\"/livez\",status=\"2xx\"} 1\n", metrics, StringComparison.Ordinal);
         Assert.Contains("rookery_http_requests_total{route=\"/readyz\",status=\"5xx\"} 1\n", metrics, StringComparison.Ordinal);
@@ -160,20 +160,20 @@ public sealed class RequestGateTests : IAsyncLifetime
     [InlineData("/debug/io?since=2&until=1")]
     [InlineData("/debug/io?only=events")]
     public async Task A_wrong_span_of_disk_work_is_refused(string path) =>
-        Assert.Equal(HttpStatusCode.BadRequest, (await client.GetAsync(path)).StatusCode);
+        Assert.Equal(HttpStatusCode.BadRequest, (await _client.GetAsync(path)).StatusCode);
 
     [Fact]
     public async Task Disk_work_is_told_in_columns()
     {
-        context.Io.Record(IoKind.JournalSync, context.Io.Begin(), 0);
-        clock.Advance(TimeSpan.FromMicroseconds(1));    // of the running microsecond nothing is told yet
-        using var answer = JsonDocument.Parse(await client.GetStringAsync("/debug/io?span=1"));
+        _context.Io.Record(IoKind.JournalSync, _context.Io.Begin(), 0);
+        _clock.Advance(TimeSpan.FromMicroseconds(1));    // of the running microsecond nothing is told yet
+        using var answer = JsonDocument.Parse(await _client.GetStringAsync("/debug/io?span=1"));
         var events = answer.RootElement.GetProperty("Events");
 
         Assert.Equal(["Kind", "StartUnixMicroseconds", "DurationMicroseconds", "Bytes"], events.GetProperty("Columns").EnumerateArray().Select(column => column.GetString()!));
         Assert.Equal("journal_sync", events.GetProperty("Rows")[0][0].GetString());
         Assert.Equal("journal_sync", answer.RootElement.GetProperty("RollUps").GetProperty("Rows")[0][1].GetString());
-        Assert.Equal(context.Options.NodeTag, answer.RootElement.GetProperty("Node").GetString());
+        Assert.Equal(_context.Options.NodeTag, answer.RootElement.GetProperty("Node").GetString());
         Assert.Equal("mmcblk0p2", answer.RootElement.GetProperty("Devices").GetProperty("Journal").GetString());
         Assert.Equal("sda1", answer.RootElement.GetProperty("Devices").GetProperty("Data").GetString());
     }
@@ -181,8 +181,8 @@ public sealed class RequestGateTests : IAsyncLifetime
     [Fact]
     public async Task Sums_of_disk_work_are_told_without_the_events()
     {
-        context.Io.Record(IoKind.JournalSync, context.Io.Begin(), 0);
-        using var answer = JsonDocument.Parse(await client.GetStringAsync("/debug/io?span=1&only=rollups"));
+        _context.Io.Record(IoKind.JournalSync, _context.Io.Begin(), 0);
+        using var answer = JsonDocument.Parse(await _client.GetStringAsync("/debug/io?span=1&only=rollups"));
 
         Assert.Equal(1, answer.RootElement.GetProperty("RollUps").GetProperty("Rows").GetArrayLength());
         Assert.False(answer.RootElement.TryGetProperty("Events", out _));
@@ -192,13 +192,13 @@ public sealed class RequestGateTests : IAsyncLifetime
     [Fact]
     public async Task Disk_work_is_told_from_where_the_last_answer_ended_and_up_to_a_time()
     {
-        using var first = JsonDocument.Parse(await client.GetStringAsync("/debug/io"));
+        using var first = JsonDocument.Parse(await _client.GetStringAsync("/debug/io"));
         long until = first.RootElement.GetProperty("Events").GetProperty("UntilUnixMicroseconds").GetInt64();
-        context.Io.Record(IoKind.JournalWrite, context.Io.Begin(), 4096);
-        clock.Advance(TimeSpan.FromMicroseconds(1));
+        _context.Io.Record(IoKind.JournalWrite, _context.Io.Begin(), 4096);
+        _clock.Advance(TimeSpan.FromMicroseconds(1));
 
-        using var next = JsonDocument.Parse(await client.GetStringAsync($"/debug/io?since={until}"));
-        using var before = JsonDocument.Parse(await client.GetStringAsync($"/debug/io?until={until - 10_000_000}"));
+        using var next = JsonDocument.Parse(await _client.GetStringAsync($"/debug/io?since={until}"));
+        using var before = JsonDocument.Parse(await _client.GetStringAsync($"/debug/io?until={until - 10_000_000}"));
         Assert.Equal(until, next.RootElement.GetProperty("Events").GetProperty("FromUnixMicroseconds").GetInt64());
         Assert.Equal(1, next.RootElement.GetProperty("Events").GetProperty("Rows").GetArrayLength());
         Assert.Equal(0, before.RootElement.GetProperty("Events").GetProperty("Rows").GetArrayLength());

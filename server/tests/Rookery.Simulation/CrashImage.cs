@@ -5,19 +5,19 @@ namespace Rookery.Simulation;
 /// <param name="secondLoss">What it leaves on the second device.</param>
 internal sealed class CrashImage(PowerLoss loss, PowerLoss secondLoss)
 {
-    private readonly Dictionary<SimulatedDirectory, int> keptChanges = [];
-    private readonly Dictionary<SimulatedFile, SimulatedFile> files = [];
-    private int lastId;
+    private readonly Dictionary<SimulatedDirectory, int> _keptChanges = [];
+    private readonly Dictionary<SimulatedFile, SimulatedFile> _files = [];
+    private int _lastId;
 
-    internal int LastId => lastId;
+    internal int LastId => _lastId;
 
-    internal IReadOnlyCollection<SimulatedFile> Files => files.Values;
+    internal IReadOnlyCollection<SimulatedFile> Files => _files.Values;
 
     internal SimulatedDirectory Build(SimulatedDirectory root, IEnumerable<SimulatedDirectory> directories)
     {
         foreach (var directory in directories)
         {
-            keptChanges[directory] = directory.ChangesAfter(LossOf(directory));
+            _keptChanges[directory] = directory.ChangesAfter(LossOf(directory));
         }
 
         KeepMovedFiles();
@@ -33,15 +33,15 @@ internal sealed class CrashImage(PowerLoss loss, PowerLoss secondLoss)
         while (changed)
         {
             changed = false;
-            foreach (var (directory, kept) in keptChanges.ToArray())
+            foreach (var (directory, kept) in _keptChanges.ToArray())
             {
                 foreach (var (_, change) in directory.Moves.TakeWhile(move => move.Index < kept))
                 {
                     var (target, addition) = change.Needs!.Value;
                     int least = target.IndexOf(addition) + 1;
-                    if (keptChanges[target] < least)
+                    if (_keptChanges[target] < least)
                     {
-                        keptChanges[target] = least;
+                        _keptChanges[target] = least;
                         changed = true;
                     }
                 }
@@ -51,8 +51,8 @@ internal sealed class CrashImage(PowerLoss loss, PowerLoss secondLoss)
 
     private SimulatedDirectory Copy(SimulatedDirectory directory)
     {
-        var copy = new SimulatedDirectory(++lastId) { IsOnSecondDevice = directory.IsOnSecondDevice };
-        foreach (var (name, node) in directory.NamesAfter(keptChanges[directory]))
+        var copy = new SimulatedDirectory(++_lastId) { IsOnSecondDevice = directory.IsOnSecondDevice };
+        foreach (var (name, node) in directory.NamesAfter(_keptChanges[directory]))
         {
             copy.AddOriginal(name, node is SimulatedDirectory inner ? Copy(inner) : Copy((SimulatedFile)node, LossOf(directory)));
         }
@@ -62,9 +62,9 @@ internal sealed class CrashImage(PowerLoss loss, PowerLoss secondLoss)
 
     private SimulatedFile Copy(SimulatedFile file, PowerLoss lossOfDevice)
     {
-        if (!files.TryGetValue(file, out var copy))
+        if (!_files.TryGetValue(file, out var copy))
         {
-            files[file] = copy = file.After(lossOfDevice, ++lastId);
+            _files[file] = copy = file.After(lossOfDevice, ++_lastId);
         }
 
         copy.Links++;

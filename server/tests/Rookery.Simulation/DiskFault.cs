@@ -49,19 +49,19 @@ public sealed record DiskFault(long AtCall, Errno Error)
 /// <summary>Counts calls and says which of them fail.</summary>
 internal sealed class FaultPlan
 {
-    private readonly List<(DiskFault Fault, long Seen)> faults = [];
-    private readonly long[] calls = new long[32];
+    private readonly List<(DiskFault Fault, long Seen)> _faults = [];
+    private readonly long[] _calls = new long[32];
 
-    internal void Add(DiskFault fault) => faults.Add((fault, 0));
+    internal void Add(DiskFault fault) => _faults.Add((fault, 0));
 
-    internal void Clear() => faults.Clear();
+    internal void Clear() => _faults.Clear();
 
     internal long Count(DiskCalls kinds)
     {
         long sum = 0;
-        for (int bit = 0; bit < calls.Length; bit++)
+        for (int bit = 0; bit < _calls.Length; bit++)
         {
-            sum += ((int)kinds & (1 << bit)) != 0 ? calls[bit] : 0;
+            sum += ((int)kinds & (1 << bit)) != 0 ? _calls[bit] : 0;
         }
 
         return sum;
@@ -70,17 +70,17 @@ internal sealed class FaultPlan
     /// <summary>Notes one call; the fault that hits it, or null.</summary>
     internal DiskFault? Next(DiskCalls call, string path)
     {
-        calls[System.Numerics.BitOperations.Log2((uint)call)]++;
+        _calls[System.Numerics.BitOperations.Log2((uint)call)]++;
         DiskFault? hit = null;
-        for (int i = 0; i < faults.Count; i++)
+        for (int i = 0; i < _faults.Count; i++)
         {
-            var (fault, seen) = faults[i];
+            var (fault, seen) = _faults[i];
             if (!fault.Calls.HasFlag(call) || (fault.PathContains is { } part && !path.Contains(part, StringComparison.Ordinal)))
             {
                 continue;
             }
 
-            faults[i] = (fault, ++seen);
+            _faults[i] = (fault, ++seen);
             if (seen == fault.AtCall || (fault.Sticky && seen > fault.AtCall))
             {
                 hit ??= fault;

@@ -6,22 +6,22 @@ namespace Rookery.Simulation;
 /// </summary>
 internal sealed class PowerLoss
 {
-    private readonly ulong seed;
-    private readonly Way dataWay;
-    private readonly Way lengthWay;
-    private readonly Way nameWay;
-    private readonly int cutOperation;
-    private readonly int pageShift;
-    private readonly double keepNewest;
-    private readonly double tornPart;
+    private readonly ulong _seed;
+    private readonly Way _dataWay;
+    private readonly Way _lengthWay;
+    private readonly Way _nameWay;
+    private readonly int _cutOperation;
+    private readonly int _pageShift;
+    private readonly double _keepNewest;
+    private readonly double _tornPart;
 
     internal PowerLoss(int operation, long seed)
     {
         Operation = operation;
-        this.seed = Mix((ulong)seed);
-        dataWay = (Way)(Draw(1) % 8);
-        lengthWay = (Way)(Draw(2) % 5);
-        nameWay = (Way)(Draw(3) % 5);
+        _seed = Mix((ulong)seed);
+        _dataWay = (Way)(Draw(1) % 8);
+        _lengthWay = (Way)(Draw(2) % 5);
+        _nameWay = (Way)(Draw(3) % 5);
 
         // Most cuts are at the last operation or shortly before, where the unsynced ones usually are; the rest reach back evenly by magnitude.
         int back = (Draw(4) % 4) switch
@@ -30,10 +30,10 @@ internal sealed class PowerLoss
             2 => (int)(Draw(5) % 8),
             _ => (int)Math.Pow(2, Fraction(6) * Math.Log2(operation + 1)),
         };
-        cutOperation = Math.Max(0, operation - back);
-        pageShift = Draw(7) % 2 == 0 ? 0 : 3;
-        keepNewest = Fraction(8);
-        tornPart = Fraction(9);
+        _cutOperation = Math.Max(0, operation - back);
+        _pageShift = Draw(7) % 2 == 0 ? 0 : 3;
+        _keepNewest = Fraction(8);
+        _tornPart = Fraction(9);
     }
 
     private enum Way
@@ -55,23 +55,23 @@ internal sealed class PowerLoss
     internal int PickVersion(int file, int sector, ReadOnlySpan<SectorVersion> versions, int oldest)
     {
         int newest = versions.Length - 1;
-        ulong noise = Mix(seed ^ Mix(((ulong)file << 40) ^ (ulong)(sector >> pageShift)));
-        switch (dataWay)
+        ulong noise = Mix(_seed ^ Mix(((ulong)file << 40) ^ (ulong)(sector >> _pageShift)));
+        switch (_dataWay)
         {
             case Way.Nothing:
                 return oldest;
             case Way.Everything:
                 return newest;
             case Way.UntilCut:
-                return LastAtOrBefore(versions, oldest, cutOperation);
+                return LastAtOrBefore(versions, oldest, _cutOperation);
             case Way.OnlyAfterCut:
-                return versions[newest].Operation >= cutOperation ? newest : oldest;
+                return versions[newest].Operation >= _cutOperation ? newest : oldest;
             case Way.TornAtCut:
-                int pick = LastAtOrBefore(versions, oldest, cutOperation);
-                return pick > oldest && versions[pick].Operation == cutOperation && versions[pick].PartOfWrite >= tornPart ? pick - 1 : pick;
+                int pick = LastAtOrBefore(versions, oldest, _cutOperation);
+                return pick > oldest && versions[pick].Operation == _cutOperation && versions[pick].PartOfWrite >= _tornPart ? pick - 1 : pick;
             case Way.HoleAtCut:
-                return newest > oldest && versions[newest].Operation == cutOperation && Unit(noise) < keepNewest ? newest - 1 : newest;
-            case Way.NewestOrAny when Unit(noise) < keepNewest:
+                return newest > oldest && versions[newest].Operation == _cutOperation && Unit(noise) < _keepNewest ? newest - 1 : newest;
+            case Way.NewestOrAny when Unit(noise) < _keepNewest:
                 return newest;
             default:
                 return oldest + (int)(Mix(noise) % (ulong)(newest - oldest + 1));
@@ -80,11 +80,11 @@ internal sealed class PowerLoss
 
     /// <summary>Which of <paramref name="candidates"/> + 1 states in order of a file's length survives, 0 being the durable one.</summary>
     internal int PickLength(int file, int candidates, Func<int, int> operationOf) =>
-        PickPrefix(lengthWay, Mix(seed ^ Mix(0x1e57_0000_0000UL + (ulong)file)), candidates, operationOf);
+        PickPrefix(_lengthWay, Mix(_seed ^ Mix(0x1e57_0000_0000UL + (ulong)file)), candidates, operationOf);
 
     /// <summary>How many of <paramref name="candidates"/> unsynced changes of names in a directory have happened.</summary>
     internal int PickNames(int directory, int candidates, Func<int, int> operationOf) =>
-        PickPrefix(nameWay, Mix(seed ^ Mix(0xd17e_0000_0000UL + (ulong)directory)), candidates, operationOf);
+        PickPrefix(_nameWay, Mix(_seed ^ Mix(0xd17e_0000_0000UL + (ulong)directory)), candidates, operationOf);
 
     private int PickPrefix(Way way, ulong noise, int candidates, Func<int, int> operationOf)
     {
@@ -96,13 +96,13 @@ internal sealed class PowerLoss
                 return candidates;
             case Way.UntilCut:
                 int kept = 0;
-                while (kept < candidates && operationOf(kept) <= cutOperation)
+                while (kept < candidates && operationOf(kept) <= _cutOperation)
                 {
                     kept++;
                 }
 
                 return kept;
-            case Way.NewestOrAny when Unit(noise) < keepNewest:
+            case Way.NewestOrAny when Unit(noise) < _keepNewest:
                 return candidates;
             default:
                 return (int)(Mix(noise) % (ulong)(candidates + 1));
@@ -120,7 +120,7 @@ internal sealed class PowerLoss
         return index;
     }
 
-    private ulong Draw(ulong what) => Mix(seed + (what * 0x9e37_79b9_7f4a_7c15UL));
+    private ulong Draw(ulong what) => Mix(_seed + (what * 0x9e37_79b9_7f4a_7c15UL));
 
     private double Fraction(ulong what) => Unit(Draw(what));
 

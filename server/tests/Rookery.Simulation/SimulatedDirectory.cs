@@ -31,11 +31,11 @@ internal sealed class NameChange(int operation, string? removed, string? added, 
 /// <summary>The names of a simulated directory, with all changes since its disk was made and which of them were synced.</summary>
 internal sealed class SimulatedDirectory(int id) : SimulatedNode(id)
 {
-    private readonly List<NameChange> changes = [];
-    private readonly List<int> syncs = [];
+    private readonly List<NameChange> _changes = [];
+    private readonly List<int> _syncs = [];
 
     /// <summary>Names before the first change.</summary>
-    private readonly Dictionary<string, SimulatedNode> originalNames = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, SimulatedNode> _originalNames = new(StringComparer.Ordinal);
 
     /// <summary>Whether it lies on the second device (<see cref="SimulatedDisk.WithSecondDevice"/>).</summary>
     internal bool IsOnSecondDevice { get; init; }
@@ -49,7 +49,7 @@ internal sealed class SimulatedDirectory(int id) : SimulatedNode(id)
     /// <summary>Adds a name that is durable from the beginning.</summary>
     internal void AddOriginal(string name, SimulatedNode node)
     {
-        originalNames.Add(name, node);
+        _originalNames.Add(name, node);
         Names.Add(name, node);
     }
 
@@ -57,33 +57,33 @@ internal sealed class SimulatedDirectory(int id) : SimulatedNode(id)
     {
         if (change.Needs is not null)
         {
-            Moves.Add((changes.Count, change));
+            Moves.Add((_changes.Count, change));
         }
 
-        changes.Add(change);
+        _changes.Add(change);
         change.ApplyTo(Names);
     }
 
-    internal int IndexOf(NameChange change) => changes.IndexOf(change);
+    internal int IndexOf(NameChange change) => _changes.IndexOf(change);
 
-    internal void Sync(int operation) => syncs.Add(operation);
+    internal void Sync(int operation) => _syncs.Add(operation);
 
     /// <summary>How many changes a power cut leaves, as far as this directory alone decides.</summary>
     internal int ChangesAfter(PowerLoss loss)
     {
-        int sync = syncs.FindLast(operation => operation <= loss.Operation);
+        int sync = _syncs.FindLast(operation => operation <= loss.Operation);
         int durable = CountUntil(sync);
         int known = CountUntil(loss.Operation);
-        return durable + (known == durable ? 0 : loss.PickNames(Id, known - durable, i => changes[durable + i].Operation));
+        return durable + (known == durable ? 0 : loss.PickNames(Id, known - durable, i => _changes[durable + i].Operation));
     }
 
     /// <summary>The names after the first <paramref name="count"/> changes.</summary>
     internal Dictionary<string, SimulatedNode> NamesAfter(int count)
     {
-        var names = new Dictionary<string, SimulatedNode>(originalNames, StringComparer.Ordinal);
+        var names = new Dictionary<string, SimulatedNode>(_originalNames, StringComparer.Ordinal);
         for (int i = 0; i < count; i++)
         {
-            changes[i].ApplyTo(names);
+            _changes[i].ApplyTo(names);
         }
 
         return names;
@@ -91,8 +91,8 @@ internal sealed class SimulatedDirectory(int id) : SimulatedNode(id)
 
     private int CountUntil(int operation)
     {
-        int count = changes.Count;
-        while (count > 0 && changes[count - 1].Operation > operation)
+        int count = _changes.Count;
+        while (count > 0 && _changes[count - 1].Operation > operation)
         {
             count--;
         }

@@ -14,12 +14,12 @@ namespace Rookery.Simulation;
 /// </remarks>
 public sealed class SimulatedDisk : IDisk
 {
-    private readonly Lock access = new();
-    private readonly FaultPlan faults = new();
-    private readonly SimulatedTree tree;
-    private readonly Dictionary<SimulatedNode, HeldLock> locks = [];
-    private readonly HashSet<SimulatedFileHandle> handles = [];
-    private long usedBytes;
+    private readonly Lock _access = new();
+    private readonly FaultPlan _faults = new();
+    private readonly SimulatedTree _tree;
+    private readonly Dictionary<SimulatedNode, HeldLock> _locks = [];
+    private readonly HashSet<SimulatedFileHandle> _handles = [];
+    private long _usedBytes;
 
     /// <summary>An empty disk with these directories (absolute paths), which are durable.</summary>
     public SimulatedDisk(params ReadOnlySpan<string> durableDirectories)
@@ -27,18 +27,18 @@ public sealed class SimulatedDisk : IDisk
     {
         foreach (string path in durableDirectories)
         {
-            tree.AddDirectories(path, (directory, name, added) => directory.AddOriginal(name, added));
+            _tree.AddDirectories(path, (directory, name, added) => directory.AddOriginal(name, added));
         }
     }
 
     private SimulatedDisk(SimulatedTree tree, long usedBytes = 0)
     {
-        this.tree = tree;
-        this.usedBytes = usedBytes;
+        _tree = tree;
+        _usedBytes = usedBytes;
     }
 
     /// <summary>Held during every call: the disk is as one.</summary>
-    internal Lock Access => access;
+    internal Lock Access => _access;
 
     /// <summary>Operations (calls that change something, and syncs) that have returned so far. What is promised at this count must survive a crash at this or any later operation.</summary>
     public int OperationCount { get; private set; }
@@ -51,9 +51,9 @@ public sealed class SimulatedDisk : IDisk
     {
         get
         {
-            lock (access)
+            lock (_access)
             {
-                return usedBytes;
+                return _usedBytes;
             }
         }
     }
@@ -63,9 +63,9 @@ public sealed class SimulatedDisk : IDisk
     {
         get
         {
-            lock (access)
+            lock (_access)
             {
-                return tree.FilePaths();
+                return _tree.FilePaths();
             }
         }
     }
@@ -76,35 +76,35 @@ public sealed class SimulatedDisk : IDisk
     public static SimulatedDisk WithSecondDevice(string directory, string secondDevice)
     {
         var disk = new SimulatedDisk(new SimulatedTree { SecondDevice = secondDevice.TrimStart('/') });
-        disk.tree.AddDirectories(directory, static (parent, name, added) => parent.AddOriginal(name, added));
-        disk.tree.AddDirectories(secondDevice, static (parent, name, added) => parent.AddOriginal(name, added));
+        disk._tree.AddDirectories(directory, static (parent, name, added) => parent.AddOriginal(name, added));
+        disk._tree.AddDirectories(secondDevice, static (parent, name, added) => parent.AddOriginal(name, added));
         return disk;
     }
 
     /// <summary>Calls of these kinds so far, failed ones included: the range in which to plan faults for a repetition of the same work.</summary>
     public long CallCount(DiskCalls kinds)
     {
-        lock (access)
+        lock (_access)
         {
-            return faults.Count(kinds);
+            return _faults.Count(kinds);
         }
     }
 
     /// <summary>Plans a failure.</summary>
     public void Inject(DiskFault fault)
     {
-        lock (access)
+        lock (_access)
         {
-            faults.Add(fault);
+            _faults.Add(fault);
         }
     }
 
     /// <summary>Forgets all planned failures.</summary>
     public void ClearFaults()
     {
-        lock (access)
+        lock (_access)
         {
-            faults.Clear();
+            _faults.Clear();
         }
     }
 
@@ -112,14 +112,14 @@ public sealed class SimulatedDisk : IDisk
     /// <remarks>Cheap: names are built, sectors are chosen when read. This disk must not change while its images are used on other threads.</remarks>
     public SimulatedDisk CrashAt(int operation, long seed)
     {
-        lock (access)
+        lock (_access)
         {
             ArgumentOutOfRangeException.ThrowIfNegative(operation);
             ArgumentOutOfRangeException.ThrowIfGreaterThan(operation, OperationCount);
             var image = new CrashImage(new PowerLoss(operation, seed), new PowerLoss(operation, ~seed));
-            var imageRoot = image.Build(tree.Root, tree.Directories);
+            var imageRoot = image.Build(_tree.Root, _tree.Directories);
             return new SimulatedDisk(
-                new SimulatedTree(imageRoot, image.LastId) { SecondDevice = tree.SecondDevice }, image.Files.Sum(file => file.AllocatedBytes))
+                new SimulatedTree(imageRoot, image.LastId) { SecondDevice = _tree.SecondDevice }, image.Files.Sum(file => file.AllocatedBytes))
             {
                 CapacityBytes = CapacityBytes,
             };
@@ -135,10 +135,10 @@ public sealed class SimulatedDisk : IDisk
     /// </summary>
     public void KillProcess()
     {
-        lock (access)
+        lock (_access)
         {
-            locks.Clear();
-            foreach (var handle in handles.ToArray())
+            _locks.Clear();
+            foreach (var handle in _handles.ToArray())
             {
                 handle.Dispose();
             }
@@ -148,9 +148,9 @@ public sealed class SimulatedDisk : IDisk
     /// <summary>Flips the bits of <paramref name="mask"/> in a stored byte. Not an operation.</summary>
     public void Rot(string path, long offset, byte mask)
     {
-        lock (access)
+        lock (_access)
         {
-            var file = tree.FindFile("rot", path);
+            var file = _tree.FindFile("rot", path);
             ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(offset, file.Length);
             file.Rot(OperationCount, offset, mask);
         }
@@ -158,30 +158,30 @@ public sealed class SimulatedDisk : IDisk
 
     public IDiskFile Open(string path, DiskOpen mode)
     {
-        lock (access)
+        lock (_access)
         {
             bool creates = mode is DiskOpen.CreateNew;
             Call(creates ? DiskCalls.Create : DiskCalls.Open, creates ? "create" : "open", path);
-            var handle = new SimulatedFileHandle(this, creates ? Create(path) : tree.FindFile("open", path), path, mode != DiskOpen.Read);
-            handles.Add(handle);
+            var handle = new SimulatedFileHandle(this, creates ? Create(path) : _tree.FindFile("open", path), path, mode != DiskOpen.Read);
+            _handles.Add(handle);
             return handle;
         }
     }
 
     public bool Exists(string path)
     {
-        lock (access)
+        lock (_access)
         {
-            return tree.Find(path) is not null;
+            return _tree.Find(path) is not null;
         }
     }
 
     public IReadOnlyList<string> List(string directory)
     {
-        lock (access)
+        lock (_access)
         {
             Call(DiskCalls.List, "list", directory);
-            var names = tree.FindDirectory("list", directory).Names.Keys.ToList();
+            var names = _tree.FindDirectory("list", directory).Names.Keys.ToList();
             names.Sort(StringComparer.Ordinal);
             return names;
         }
@@ -189,21 +189,21 @@ public sealed class SimulatedDisk : IDisk
 
     public void CreateDirectory(string path)
     {
-        lock (access)
+        lock (_access)
         {
             Call(DiskCalls.CreateDirectory, "create the directory", path);
-            tree.AddDirectories(path, (directory, name, added) => directory.Change(new NameChange(NextOperation(), null, name, added)));
+            _tree.AddDirectories(path, (directory, name, added) => directory.Change(new NameChange(NextOperation(), null, name, added)));
         }
     }
 
     public void Rename(string from, string to)
     {
-        lock (access)
+        lock (_access)
         {
             const string operation = "rename";
             Call(DiskCalls.Rename, operation, from);
-            var (source, oldName) = tree.FindParent(operation, from);
-            var (target, newName) = tree.FindParent(operation, to);
+            var (source, oldName) = _tree.FindParent(operation, from);
+            var (target, newName) = _tree.FindParent(operation, to);
             var node = source.Names.GetValueOrDefault(oldName) ?? throw new DiskException(operation, from, Errno.NoEntry);
             var replaced = target.Names.GetValueOrDefault(newName);
             if (ReferenceEquals(node, replaced))
@@ -231,11 +231,11 @@ public sealed class SimulatedDisk : IDisk
 
     public void Link(string existing, string added)
     {
-        lock (access)
+        lock (_access)
         {
             Call(DiskCalls.Link, "link", existing);
-            var file = tree.FindFile("link", existing);
-            var (directory, name) = tree.FindParent("link", added);
+            var file = _tree.FindFile("link", existing);
+            var (directory, name) = _tree.FindParent("link", added);
             if (directory.Names.ContainsKey(name))
             {
                 throw new DiskException("link", added, Errno.Exists);
@@ -248,11 +248,11 @@ public sealed class SimulatedDisk : IDisk
 
     public void Delete(string path)
     {
-        lock (access)
+        lock (_access)
         {
             Call(DiskCalls.Delete, "delete", path);
-            var file = tree.FindFile("delete", path);
-            var (directory, name) = tree.FindParent("delete", path);
+            var file = _tree.FindFile("delete", path);
+            var (directory, name) = _tree.FindParent("delete", path);
             directory.Change(new NameChange(NextOperation(), name, null, null));
             Unlink(file);
         }
@@ -260,25 +260,25 @@ public sealed class SimulatedDisk : IDisk
 
     public void DeleteDirectory(string path)
     {
-        lock (access)
+        lock (_access)
         {
             Call(DiskCalls.Delete, "delete the directory", path);
-            if (tree.FindDirectory("delete the directory", path).Names.Count > 0)
+            if (_tree.FindDirectory("delete the directory", path).Names.Count > 0)
             {
                 throw new DiskException("delete the directory", path, Errno.NotEmpty);
             }
 
-            var (directory, name) = tree.FindParent("delete the directory", path);
+            var (directory, name) = _tree.FindParent("delete the directory", path);
             directory.Change(new NameChange(NextOperation(), name, null, null));
         }
     }
 
     public void SyncDirectory(string path)
     {
-        lock (access)
+        lock (_access)
         {
             Call(DiskCalls.SyncDirectory, "sync the directory", path);
-            tree.FindDirectory("sync the directory", path).Sync(NextOperation());
+            _tree.FindDirectory("sync the directory", path).Sync(NextOperation());
         }
     }
 
@@ -288,33 +288,33 @@ public sealed class SimulatedDisk : IDisk
 
     public IDisposable Lock(string path)
     {
-        lock (access)
+        lock (_access)
         {
             Call(DiskCalls.Lock, "lock", path);
-            var file = tree.Find(path) as SimulatedFile ?? Create(path);
+            var file = _tree.Find(path) as SimulatedFile ?? Create(path);
             var held = new HeldLock(this, file);
-            return locks.TryAdd(file, held) ? held : throw new DiskException("lock", path, Errno.WouldBlock);
+            return _locks.TryAdd(file, held) ? held : throw new DiskException("lock", path, Errno.WouldBlock);
         }
     }
 
     /// <summary>Counts a call of an open file and says whether it fails. To be called with <see cref="Access"/> held, like all below.</summary>
-    internal DiskFault? NextFault(DiskCalls call, string path) => faults.Next(call, path);
+    internal DiskFault? NextFault(DiskCalls call, string path) => _faults.Next(call, path);
 
     internal int NextOperation() => ++OperationCount;
 
     /// <summary>How far a file can grow towards <paramref name="end"/> before the disk is full.</summary>
     internal long Fitting(SimulatedFile file, long end)
     {
-        long mostBytes = file.AllocatedBytes + Math.Max(0, CapacityBytes - usedBytes);
+        long mostBytes = file.AllocatedBytes + Math.Max(0, CapacityBytes - _usedBytes);
         return SimulatedFile.RoundUp(end) <= mostBytes ? end : Math.Min(end, SimulatedFile.RoundUp(mostBytes - SimulatedFile.PageBytes + 1));
     }
 
     /// <summary>Notes that a file takes more (or, negative, less) room.</summary>
-    internal void Take(long bytes) => usedBytes += bytes;
+    internal void Take(long bytes) => _usedBytes += bytes;
 
     internal void Close(SimulatedFileHandle handle, SimulatedFile file)
     {
-        handles.Remove(handle);
+        _handles.Remove(handle);
         file.Handles--;
         FreeUnused(file);
     }
@@ -322,7 +322,7 @@ public sealed class SimulatedDisk : IDisk
     /// <summary>Counts a call; a planned failure of it is thrown.</summary>
     private void Call(DiskCalls call, string operation, string path)
     {
-        if (faults.Next(call, path) is { } fault)
+        if (_faults.Next(call, path) is { } fault)
         {
             throw new DiskException(operation, path, fault.Error);
         }
@@ -330,13 +330,13 @@ public sealed class SimulatedDisk : IDisk
 
     private SimulatedFile Create(string path)
     {
-        var (directory, name) = tree.FindParent("create", path);
+        var (directory, name) = _tree.FindParent("create", path);
         if (directory.Names.ContainsKey(name))
         {
             throw new DiskException("create", path, Errno.Exists);
         }
 
-        var file = new SimulatedFile(tree.NextId()) { Links = 1 };
+        var file = new SimulatedFile(_tree.NextId()) { Links = 1 };
         directory.Change(new NameChange(NextOperation(), null, name, file));
         return file;
     }
@@ -368,7 +368,7 @@ public sealed class SimulatedDisk : IDisk
     {
         if (file is { Links: 0, Handles: 0 })
         {
-            usedBytes -= file.AllocatedBytes;
+            _usedBytes -= file.AllocatedBytes;
         }
     }
 
@@ -377,11 +377,11 @@ public sealed class SimulatedDisk : IDisk
     {
         public void Dispose()
         {
-            lock (disk.access)
+            lock (disk._access)
             {
-                if (disk.locks.TryGetValue(file, out var held) && ReferenceEquals(held, this))
+                if (disk._locks.TryGetValue(file, out var held) && ReferenceEquals(held, this))
                 {
-                    disk.locks.Remove(file);
+                    disk._locks.Remove(file);
                 }
             }
         }

@@ -22,21 +22,21 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
 
     internal const int PageBytes = 4096;
 
-    private readonly List<(int Operation, long Length)> lengths = [];
-    private readonly List<(int Operation, bool Succeeded)> syncs = [];
-    private readonly SimulatedFile? original;
-    private readonly PowerLoss? loss;
-    private readonly long originalLength;
-    private readonly int originalLengthOperation;
-    private SectorHistory?[] sectors = [];
+    private readonly List<(int Operation, long Length)> _lengths = [];
+    private readonly List<(int Operation, bool Succeeded)> _syncs = [];
+    private readonly SimulatedFile? _original;
+    private readonly PowerLoss? _loss;
+    private readonly long _originalLength;
+    private readonly int _originalLengthOperation;
+    private SectorHistory?[] _sectors = [];
 
     private SimulatedFile(int id, SimulatedFile original, PowerLoss loss)
         : this(id)
     {
-        this.original = original;
-        this.loss = loss;
-        (originalLength, originalLengthOperation) = original.LengthAfter(loss);
-        Length = originalLength;
+        _original = original;
+        _loss = loss;
+        (_originalLength, _originalLengthOperation) = original.LengthAfter(loss);
+        Length = _originalLength;
         AllocatedBytes = RoundUp(Length);
     }
 
@@ -113,7 +113,7 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
     /// Notes a sync. A failed one is the kernel's last word on what was written before it (it marks the pages clean): no later sync makes those bytes durable,
     /// only writing them again does.
     /// </summary>
-    internal void Sync(int operation, bool succeeded) => syncs.Add((operation, succeeded));
+    internal void Sync(int operation, bool succeeded) => _syncs.Add((operation, succeeded));
 
     /// <summary>Flips bits of one stored byte.</summary>
     internal void Rot(int operation, long offset, byte mask)
@@ -142,7 +142,7 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
         if (length != Length)
         {
             Length = length;
-            lengths.Add((operation, length));
+            _lengths.Add((operation, length));
         }
     }
 
@@ -161,36 +161,36 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
     }
 
     private SectorVersion Current(int sector) =>
-        sector < sectors.Length && sectors[sector] is { } history ? history.Versions[^1] : Original(sector);
+        sector < _sectors.Length && _sectors[sector] is { } history ? history.Versions[^1] : Original(sector);
 
     private void Add(int sector, SectorVersion version)
     {
-        if (sector >= sectors.Length)
+        if (sector >= _sectors.Length)
         {
-            Array.Resize(ref sectors, Math.Max(sector + 1, sectors.Length * 2));
+            Array.Resize(ref _sectors, Math.Max(sector + 1, _sectors.Length * 2));
         }
 
-        if (sectors[sector] is { } history)
+        if (_sectors[sector] is { } history)
         {
             history.Add(version);
         }
         else if (version.Bytes is not null || Original(sector).Bytes is not null)
         {
             // Zeros over a sector that never was anything else change nothing; pre-zeroed segments stay cheap.
-            sectors[sector] = new SectorHistory(version);
+            _sectors[sector] = new SectorHistory(version);
         }
     }
 
     /// <summary>What the sector held before this disk's first operation.</summary>
     private SectorVersion Original(int sector)
     {
-        long room = originalLength - ((long)sector * SectorBytes);
-        if (original is null || room <= 0)
+        long room = _originalLength - ((long)sector * SectorBytes);
+        if (_original is null || room <= 0)
         {
             return default;
         }
 
-        var version = original.SectorAfter(loss!, sector, originalLengthOperation);
+        var version = _original.SectorAfter(_loss!, sector, _originalLengthOperation);
         if (room < SectorBytes && version.Bytes is not null)
         {
             // Bytes beyond the surviving length are gone: they must not come back when the file grows again.
@@ -204,7 +204,7 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
 
     private SectorVersion SectorAfter(PowerLoss powerLoss, int sector, int lengthOperation)
     {
-        if (sector >= sectors.Length || sectors[sector] is not { } history)
+        if (sector >= _sectors.Length || _sectors[sector] is not { } history)
         {
             return Original(sector);
         }
@@ -240,63 +240,63 @@ internal sealed class SimulatedFile(int id) : SimulatedNode(id)
     private (long Length, int Operation) LengthAfter(PowerLoss powerLoss)
     {
         int known = 0;
-        while (known < lengths.Count && lengths[known].Operation <= powerLoss.Operation)
+        while (known < _lengths.Count && _lengths[known].Operation <= powerLoss.Operation)
         {
             known++;
         }
 
         int durable = known;
-        while (durable > 0 && !IsDurable(lengths[durable - 1].Operation, powerLoss.Operation))
+        while (durable > 0 && !IsDurable(_lengths[durable - 1].Operation, powerLoss.Operation))
         {
             durable--;
         }
 
         int first = durable;
-        int kept = first + (known == first ? 0 : powerLoss.PickLength(Id, known - first, i => lengths[first + i].Operation));
-        return kept == 0 ? (originalLength, 0) : (lengths[kept - 1].Length, lengths[kept - 1].Operation);
+        int kept = first + (known == first ? 0 : powerLoss.PickLength(Id, known - first, i => _lengths[first + i].Operation));
+        return kept == 0 ? (_originalLength, 0) : (_lengths[kept - 1].Length, _lengths[kept - 1].Operation);
     }
 
     /// <summary>Whether the first sync after <paramref name="operation"/> succeeded, and before power went.</summary>
     private bool IsDurable(int operation, int crashOperation)
     {
         int low = 0;
-        int high = syncs.Count;
+        int high = _syncs.Count;
         while (low < high)
         {
             int middle = (low + high) / 2;
-            (low, high) = syncs[middle].Operation > operation ? (low, middle) : (middle + 1, high);
+            (low, high) = _syncs[middle].Operation > operation ? (low, middle) : (middle + 1, high);
         }
 
-        return low < syncs.Count && syncs[low].Succeeded && syncs[low].Operation <= crashOperation;
+        return low < _syncs.Count && _syncs[low].Succeeded && _syncs[low].Operation <= crashOperation;
     }
 
     /// <summary>The versions of one sector in the order of their operations.</summary>
     private sealed class SectorHistory(SectorVersion first)
     {
-        private SectorVersion[] versions = [first];
-        private int count = 1;
+        private SectorVersion[] _versions = [first];
+        private int _count = 1;
 
-        internal ReadOnlySpan<SectorVersion> Versions => versions.AsSpan(0, count);
+        internal ReadOnlySpan<SectorVersion> Versions => _versions.AsSpan(0, _count);
 
         internal void Add(SectorVersion version)
         {
-            if (count == versions.Length)
+            if (_count == _versions.Length)
             {
-                Array.Resize(ref versions, count * 2);
+                Array.Resize(ref _versions, _count * 2);
             }
 
-            versions[count++] = version;
+            _versions[_count++] = version;
         }
 
         internal ReadOnlySpan<SectorVersion> Until(int operation)
         {
-            int end = count;
-            while (end > 0 && versions[end - 1].Operation > operation)
+            int end = _count;
+            while (end > 0 && _versions[end - 1].Operation > operation)
             {
                 end--;
             }
 
-            return versions.AsSpan(0, end);
+            return _versions.AsSpan(0, end);
         }
     }
 }

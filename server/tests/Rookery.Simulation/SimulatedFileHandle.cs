@@ -8,16 +8,16 @@ internal sealed class SimulatedFileHandle : IDiskFile
     /// <summary>EBADF: a change through a file that was opened to read.</summary>
     private const Errno BadDescriptor = (Errno)9;
 
-    private readonly SimulatedDisk disk;
-    private readonly SimulatedFile file;
-    private readonly bool mayWrite;
-    private bool isClosed;
+    private readonly SimulatedDisk _disk;
+    private readonly SimulatedFile _file;
+    private readonly bool _mayWrite;
+    private bool _isClosed;
 
     internal SimulatedFileHandle(SimulatedDisk disk, SimulatedFile file, string path, bool mayWrite)
     {
-        this.disk = disk;
-        this.file = file;
-        this.mayWrite = mayWrite;
+        _disk = disk;
+        _file = file;
+        _mayWrite = mayWrite;
         Path = path;
         file.Handles++;
     }
@@ -28,22 +28,22 @@ internal sealed class SimulatedFileHandle : IDiskFile
     {
         get
         {
-            lock (disk.Access)
+            lock (_disk.Access)
             {
-                ObjectDisposedException.ThrowIf(isClosed, this);
-                return file.Length;
+                ObjectDisposedException.ThrowIf(_isClosed, this);
+                return _file.Length;
             }
         }
     }
 
     public void Write(ReadOnlySpan<byte> data, long offset)
     {
-        lock (disk.Access)
+        lock (_disk.Access)
         {
             var fault = Enter(DiskCalls.Write);
             var error = fault?.Error ?? Errno.None;
             var written = fault is null ? data : data[..Math.Min(fault.ShortWriteBytes, data.Length)];
-            long end = disk.Fitting(file, offset + written.Length);
+            long end = _disk.Fitting(_file, offset + written.Length);
             if (end < offset + written.Length)
             {
                 written = written[..(int)Math.Max(0, end - offset)];
@@ -53,9 +53,9 @@ internal sealed class SimulatedFileHandle : IDiskFile
             ThrowUnlessWritable("write");
             if (!written.IsEmpty)
             {
-                long before = file.AllocatedBytes;
-                file.Write(disk.NextOperation(), written, offset);
-                disk.Take(file.AllocatedBytes - before);
+                long before = _file.AllocatedBytes;
+                _file.Write(_disk.NextOperation(), written, offset);
+                _disk.Take(_file.AllocatedBytes - before);
             }
 
             Finish("write", error);
@@ -64,67 +64,67 @@ internal sealed class SimulatedFileHandle : IDiskFile
 
     public int Read(Span<byte> buffer, long offset)
     {
-        lock (disk.Access)
+        lock (_disk.Access)
         {
             Finish("read", Enter(DiskCalls.Read)?.Error ?? Errno.None);
-            return file.Read(buffer, offset);
+            return _file.Read(buffer, offset);
         }
     }
 
     public void Allocate(long length)
     {
-        lock (disk.Access)
+        lock (_disk.Access)
         {
             Finish("reserve space for", Enter(DiskCalls.Allocate)?.Error ?? Errno.None);
             ThrowUnlessWritable("reserve space for");
-            Finish("reserve space for", disk.Fitting(file, length) < length ? Errno.NoSpace : Errno.None);
-            long before = file.AllocatedBytes;
-            file.Allocate(disk.NextOperation(), length);
-            disk.Take(file.AllocatedBytes - before);
+            Finish("reserve space for", _disk.Fitting(_file, length) < length ? Errno.NoSpace : Errno.None);
+            long before = _file.AllocatedBytes;
+            _file.Allocate(_disk.NextOperation(), length);
+            _disk.Take(_file.AllocatedBytes - before);
         }
     }
 
     public void SetLength(long length)
     {
-        lock (disk.Access)
+        lock (_disk.Access)
         {
             Finish("set the length of", Enter(DiskCalls.SetLength)?.Error ?? Errno.None);
             ThrowUnlessWritable("set the length of");
-            long before = file.AllocatedBytes;
-            file.SetLength(disk.NextOperation(), length);
-            disk.Take(file.AllocatedBytes - before);
+            long before = _file.AllocatedBytes;
+            _file.SetLength(_disk.NextOperation(), length);
+            _disk.Take(_file.AllocatedBytes - before);
         }
     }
 
     public void Sync()
     {
-        lock (disk.Access)
+        lock (_disk.Access)
         {
             var fault = Enter(DiskCalls.Sync);
-            file.Sync(disk.NextOperation(), succeeded: fault is null);
+            _file.Sync(_disk.NextOperation(), succeeded: fault is null);
             Finish("sync", fault?.Error ?? Errno.None);
         }
     }
 
     public void Dispose()
     {
-        lock (disk.Access)
+        lock (_disk.Access)
         {
-            if (!isClosed)
+            if (!_isClosed)
             {
-                isClosed = true;
-                disk.Close(this, file);
+                _isClosed = true;
+                _disk.Close(this, _file);
             }
         }
     }
 
     private DiskFault? Enter(DiskCalls call)
     {
-        ObjectDisposedException.ThrowIf(isClosed, this);
-        return disk.NextFault(call, Path);
+        ObjectDisposedException.ThrowIf(_isClosed, this);
+        return _disk.NextFault(call, Path);
     }
 
-    private void ThrowUnlessWritable(string operation) => Finish(operation, mayWrite ? Errno.None : BadDescriptor);
+    private void ThrowUnlessWritable(string operation) => Finish(operation, _mayWrite ? Errno.None : BadDescriptor);
 
     private void Finish(string operation, Errno error)
     {

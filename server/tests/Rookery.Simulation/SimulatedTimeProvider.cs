@@ -3,13 +3,13 @@ namespace Rookery.Simulation;
 /// <summary>A clock that moves only when it is told to; timers that fall due fire during <see cref="Advance"/>, in order, on the caller's thread.</summary>
 public sealed class SimulatedTimeProvider : TimeProvider
 {
-    private readonly Lock access = new();
-    private readonly List<SimulatedTimer> timers = [];
-    private DateTimeOffset origin;
-    private TimeSpan elapsed;
+    private readonly Lock _access = new();
+    private readonly List<SimulatedTimer> _timers = [];
+    private DateTimeOffset _origin;
+    private TimeSpan _elapsed;
 
     /// <summary>A clock that stands at <paramref name="start"/>, or at the beginning of 2026, UTC.</summary>
-    public SimulatedTimeProvider(DateTimeOffset? start = null) => origin = (start ?? new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero)).ToUniversalTime();
+    public SimulatedTimeProvider(DateTimeOffset? start = null) => _origin = (start ?? new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero)).ToUniversalTime();
 
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
@@ -20,26 +20,26 @@ public sealed class SimulatedTimeProvider : TimeProvider
     {
         get
         {
-            lock (access)
+            lock (_access)
             {
-                return timers.Count;
+                return _timers.Count;
             }
         }
     }
 
     public override DateTimeOffset GetUtcNow()
     {
-        lock (access)
+        lock (_access)
         {
-            return origin + elapsed;
+            return _origin + _elapsed;
         }
     }
 
     public override long GetTimestamp()
     {
-        lock (access)
+        lock (_access)
         {
-            return elapsed.Ticks;
+            return _elapsed.Ticks;
         }
     }
 
@@ -60,39 +60,39 @@ public sealed class SimulatedTimeProvider : TimeProvider
             timer.Callback();
         }
 
-        lock (access)
+        lock (_access)
         {
-            elapsed = end > elapsed ? end : elapsed;
+            _elapsed = end > _elapsed ? end : _elapsed;
         }
     }
 
     /// <summary>Sets the wall clock, forwards or backwards, as NTP does at boot. Timers and timestamps do not notice.</summary>
     public void SetUtcNow(DateTimeOffset time)
     {
-        lock (access)
+        lock (_access)
         {
-            origin = time.ToUniversalTime() - elapsed;
+            _origin = time.ToUniversalTime() - _elapsed;
         }
     }
 
     private SimulatedTimer? NextDue(TimeSpan end)
     {
-        lock (access)
+        lock (_access)
         {
-            var timer = timers.MinBy(candidate => candidate.Due);
+            var timer = _timers.MinBy(candidate => candidate.Due);
             if (timer is null || timer.Due > end)
             {
                 return null;
             }
 
-            elapsed = timer.Due > elapsed ? timer.Due : elapsed;
+            _elapsed = timer.Due > _elapsed ? timer.Due : _elapsed;
             if (timer.Period > TimeSpan.Zero)
             {
                 timer.Due += timer.Period;
             }
             else
             {
-                timers.Remove(timer);
+                _timers.Remove(timer);
             }
 
             return timer;
@@ -109,14 +109,14 @@ public sealed class SimulatedTimeProvider : TimeProvider
 
         public bool Change(TimeSpan dueTime, TimeSpan period)
         {
-            lock (clock.access)
+            lock (clock._access)
             {
-                clock.timers.Remove(this);
+                clock._timers.Remove(this);
                 if (dueTime != Timeout.InfiniteTimeSpan)
                 {
-                    Due = clock.elapsed + dueTime;
+                    Due = clock._elapsed + dueTime;
                     Period = period;
-                    clock.timers.Add(this);
+                    clock._timers.Add(this);
                 }
 
                 return true;
@@ -125,9 +125,9 @@ public sealed class SimulatedTimeProvider : TimeProvider
 
         public void Dispose()
         {
-            lock (clock.access)
+            lock (clock._access)
             {
-                clock.timers.Remove(this);
+                clock._timers.Remove(this);
             }
         }
 

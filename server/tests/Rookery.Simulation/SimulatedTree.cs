@@ -5,8 +5,8 @@ namespace Rookery.Simulation;
 /// <summary>Finds what paths stand for on a simulated disk.</summary>
 internal sealed class SimulatedTree
 {
-    private readonly List<SimulatedDirectory> directories = [];
-    private int lastId;
+    private readonly List<SimulatedDirectory> _directories = [];
+    private int _lastId;
 
     /// <summary>An empty tree.</summary>
     internal SimulatedTree()
@@ -18,7 +18,7 @@ internal sealed class SimulatedTree
     internal SimulatedTree(SimulatedDirectory root, int lastId)
     {
         Root = root;
-        this.lastId = lastId;
+        _lastId = lastId;
         Collect(root);
     }
 
@@ -28,9 +28,9 @@ internal sealed class SimulatedTree
     internal string? SecondDevice { get; init; }
 
     /// <summary>All directories that ever were, deleted ones too: they may come back.</summary>
-    internal IReadOnlyList<SimulatedDirectory> Directories => directories;
+    internal IReadOnlyList<SimulatedDirectory> Directories => _directories;
 
-    internal int NextId() => ++lastId;
+    internal int NextId() => ++_lastId;
 
     internal SimulatedNode? Find(string path)
     {
@@ -73,7 +73,7 @@ internal sealed class SimulatedTree
                 {
                     IsOnSecondDevice = directory.IsOnSecondDevice || (i == 0 && string.Equals(parts[0], SecondDevice, StringComparison.Ordinal)),
                 };
-                directories.Add(added);
+                _directories.Add(added);
                 add(directory, parts[i], added);
                 node = added;
             }
@@ -114,7 +114,7 @@ internal sealed class SimulatedTree
 
     private void Collect(SimulatedDirectory directory)
     {
-        directories.Add(directory);
+        _directories.Add(directory);
         foreach (var inner in directory.Names.Values.OfType<SimulatedDirectory>())
         {
             Collect(inner);

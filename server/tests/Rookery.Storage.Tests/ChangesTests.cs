@@ -223,26 +223,26 @@ public sealed class ChangesTests
     /// <summary>A store, and the log as far as it has it.</summary>
     private sealed class Member(SimulatedDisk disk, StorageOptions options, int seed, Random random) : IDisposable
     {
-        private readonly int seed = seed;
-        private StorageEngine engine = EngineWorkload.Open(disk, options);
-        private EngineWorkload work = new(seed);
+        private readonly int _seed = seed;
+        private StorageEngine _engine = EngineWorkload.Open(disk, options);
+        private EngineWorkload _work = new(seed);
 
-        public int Index => (int)engine.AppliedIndex;
+        public int Index => (int)_engine.AppliedIndex;
 
         public void Work(int batches)
         {
             for (int i = 0; i < batches; i++)
             {
-                work.Step(engine);
+                _work.Step(_engine);
                 if (random.Next(12) == 0)
                 {
-                    engine.RequestFlush();
-                    engine.Flush();
+                    _engine.RequestFlush();
+                    _engine.Flush();
                 }
 
                 for (int steps = random.Next(3); steps > 0; steps--)
                 {
-                    engine.CompactOnce();
+                    _engine.CompactOnce();
                 }
             }
         }
@@ -250,25 +250,25 @@ public sealed class ChangesTests
         /// <summary>Flushes what is applied, and opens the store again with a manifest as a program with a mistake would have written it.</summary>
         public void Reopen(Func<ManifestRecord, ManifestRecord> mistake)
         {
-            engine.RequestFlush();
-            while (engine.FlushDue)
+            _engine.RequestFlush();
+            while (_engine.FlushDue)
             {
-                engine.Flush();
+                _engine.Flush();
             }
 
-            engine.Dispose();
+            _engine.Dispose();
             var slots = new ManifestSlots(disk, options.Directory, NoNotes.Instance);
             ManifestRecord manifest = slots.Read()!;
             slots.Write(mistake(manifest) with { Revision = manifest.Revision + 1 });
-            engine = EngineWorkload.Open(disk, options);
+            _engine = EngineWorkload.Open(disk, options);
         }
 
         /// <summary>Takes what changed from another.</summary>
         /// <returns>False when the other does not know all deletions any more.</returns>
         public bool Take(Member from, Taken taken)
         {
-            long since = engine.Sequence;
-            using StateChanges? changes = from.engine.BeginChanges(since);
+            long since = _engine.Sequence;
+            using StateChanges? changes = from._engine.BeginChanges(since);
             if (changes is null)
             {
                 taken.Refused++;
@@ -283,22 +283,22 @@ public sealed class ChangesTests
             }
 
             Assert.True(changes.Write(Incoming, long.MaxValue));
-            engine.Install(engine.CheckReceived(Incoming), note: null);
-            Assert.Equal(changes.Position, engine.Durable);
+            _engine.Install(_engine.CheckReceived(Incoming), note: null);
+            Assert.Equal(changes.Position, _engine.Durable);
             taken.Changes++;
-            work = Replay((int)changes.Position.Index);
+            _work = Replay((int)changes.Position.Index);
             return true;
         }
 
         public void Check(string story)
         {
-            Assert.Null(engine.Health);
-            using Snapshot snapshot = engine.OpenSnapshot();
-            work.Model.Check(snapshot, story);
+            Assert.Null(_engine.Health);
+            using Snapshot snapshot = _engine.OpenSnapshot();
+            _work.Model.Check(snapshot, story);
             CheckChunks(snapshot, story);
         }
 
-        public void Dispose() => engine.Dispose();
+        public void Dispose() => _engine.Dispose();
 
         // Each chunk belongs to a value that is there, or to one whose release is noted: nothing stays for good.
         private static void CheckChunks(in Snapshot snapshot, string story)
@@ -338,7 +338,7 @@ public sealed class ChangesTests
         // The log goes on from there: its batches are drawn one after the other.
         private EngineWorkload Replay(int through)
         {
-            var replayed = new EngineWorkload(seed);
+            var replayed = new EngineWorkload(_seed);
             using StorageEngine aside = EngineWorkload.Open(new SimulatedDisk("/data"), EngineWorkload.Options with { MemtableBytes = 64 << 20 });
             while (aside.AppliedIndex < through)
             {

@@ -10,9 +10,9 @@ internal sealed class EngineWorkload(int seed)
     public const uint Databases = 3;
     public const string Directory = "/data";
 
-    private readonly Random random = new(seed);
-    private long index;
-    private long sequence;
+    private readonly Random _random = new(seed);
+    private long _index;
+    private long _sequence;
 
     public static IReadOnlyList<TableDefinition> Tables { get; } = [new(1, "documents", 1), new(2, "orders", 2), new(3, "collections", 2)];
 
@@ -45,21 +45,21 @@ internal sealed class EngineWorkload(int seed)
     /// <summary>Goes on from what a manifest contains, as a replay of the journal would.</summary>
     public void GoBackTo(ManifestPosition position)
     {
-        index = position.Index;
-        sequence = position.Sequence;
-        Models.RemoveRange((int)index + 1, Models.Count - (int)index - 1);
+        _index = position.Index;
+        _sequence = position.Sequence;
+        Models.RemoveRange((int)_index + 1, Models.Count - (int)_index - 1);
     }
 
     /// <summary>Applies one random batch.</summary>
     public void Step(StorageEngine engine)
     {
-        WriteBatch batch = engine.Begin(++index, term: 1);
+        WriteBatch batch = engine.Begin(++_index, term: 1);
         EngineModel model = Model;
-        for (int operations = random.Next(1, 12); operations > 0; operations--)
+        for (int operations = _random.Next(1, 12); operations > 0; operations--)
         {
             BatchMark mark = batch.Mark();
             EngineModel changed = Change(batch, model);
-            if (random.Next(10) == 0)
+            if (_random.Next(10) == 0)
             {
                 batch.RollBack(mark);
             }
@@ -69,42 +69,42 @@ internal sealed class EngineWorkload(int seed)
             }
         }
 
-        engine.Apply(batch, sequence);
+        engine.Apply(batch, _sequence);
         Models.Add(model);
     }
 
     private EngineModel Change(WriteBatch batch, EngineModel model)
     {
-        sequence++;
-        uint database = (uint)random.Next(1, (int)Databases + 1);
-        TableDefinition table = Tables[random.Next(Tables.Count)];
-        switch (random.Next(100))
+        _sequence++;
+        uint database = (uint)_random.Next(1, (int)Databases + 1);
+        TableDefinition table = Tables[_random.Next(Tables.Count)];
+        switch (_random.Next(100))
         {
             case 0:
                 byte[] first = Key(database, 0, string.Empty)[..4];
                 byte[] next = Key(database + 1, 0, string.Empty)[..4];
-                batch.DeleteRange(first, next, sequence);
+                batch.DeleteRange(first, next, _sequence);
                 return model.DeleteRange(first, next);
             case 1:
-                byte[] from = Key(database, 2, $"key{random.Next(150):D4}");
-                byte[] to = Key(database, 2, $"key{random.Next(150, 200):D4}");
+                byte[] from = Key(database, 2, $"key{_random.Next(150):D4}");
+                byte[] to = Key(database, 2, $"key{_random.Next(150, 200):D4}");
                 ReleaseWithin(batch, from, to);
-                batch.DeleteRange(from, to, sequence);
+                batch.DeleteRange(from, to, _sequence);
                 return model.DeleteRange(from, to);
             case < 20:
-                byte[] deleted = Key(database, table.Number, $"key{random.Next(200):D4}");
+                byte[] deleted = Key(database, table.Number, $"key{_random.Next(200):D4}");
                 Release(batch, deleted);
-                batch.Delete(deleted, sequence);
+                batch.Delete(deleted, _sequence);
                 return model.Delete(deleted);
             default:
                 // Table 3 only ever appends, as tables in order of etag do.
-                byte[] key = Key(database, table.Number, table.Number == 3 ? $"at{sequence:D12}" : $"key{random.Next(200):D4}");
-                byte[] value = new byte[random.Next(25) == 0 ? random.Next(1025, 5000) : random.Next(0, 300)];
-                random.NextBytes(value.AsSpan(0, value.Length / 2));
+                byte[] key = Key(database, table.Number, table.Number == 3 ? $"at{_sequence:D12}" : $"key{_random.Next(200):D4}");
+                byte[] value = new byte[_random.Next(25) == 0 ? _random.Next(1025, 5000) : _random.Next(0, 300)];
+                _random.NextBytes(value.AsSpan(0, value.Length / 2));
                 Release(batch, key);
-                int head = random.Next(value.Length + 1);
-                batch.Put(key, sequence, value.AsSpan(0, head), value.AsSpan(head));
-                return model.Put(key, sequence, value);
+                int head = _random.Next(value.Length + 1);
+                batch.Put(key, _sequence, value.AsSpan(0, head), value.AsSpan(head));
+                return model.Put(key, _sequence, value);
         }
     }
 
@@ -114,7 +114,7 @@ internal sealed class EngineWorkload(int seed)
         {
             using (row)
             {
-                batch.ReleaseLarge(row, sequence);
+                batch.ReleaseLarge(row, _sequence);
             }
         }
     }

@@ -8,16 +8,16 @@ public sealed class InstallTests
 {
     private const string Incoming = EngineWorkload.Directory + "/incoming";
 
-    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
     public void An_installed_state_replaces_runs_memtable_and_position_and_keeps_the_store_id()
     {
-        using StorageEngine engine = EngineWorkload.Open(disk);
+        using StorageEngine engine = EngineWorkload.Open(_disk);
         var work = new EngineWorkload(1);
         Work(work, engine, 90);
         Guid storeId = engine.StoreId;
-        EngineWorkload sender = Fetch(disk, seed: 2, batches: 200);
+        EngineWorkload sender = Fetch(_disk, seed: 2, batches: 200);
         using Snapshot before = engine.OpenSnapshot();
 
         engine.Install(engine.CheckReceived(Incoming), new byte[] { 7, 8 });
@@ -34,8 +34,8 @@ public sealed class InstallTests
     [Fact]
     public void A_store_works_on_from_an_installed_state_and_can_be_opened_and_copied()
     {
-        EngineWorkload sender = Fetch(disk, seed: 3, batches: 120);
-        using (StorageEngine engine = EngineWorkload.Open(disk))
+        EngineWorkload sender = Fetch(_disk, seed: 3, batches: 120);
+        using (StorageEngine engine = EngineWorkload.Open(_disk))
         {
             Work(new EngineWorkload(1), engine, 90);
             engine.Install(engine.CheckReceived(Incoming), note: null);
@@ -46,13 +46,13 @@ public sealed class InstallTests
 
         foreach (string directory in new[] { EngineWorkload.Directory, "/data/copy" })
         {
-            using StorageEngine again = EngineWorkload.Open(disk, EngineWorkload.Options with { Directory = directory });
+            using StorageEngine again = EngineWorkload.Open(_disk, EngineWorkload.Options with { Directory = directory });
             Assert.Null(again.Health);
             using Snapshot snapshot = again.OpenSnapshot();
             sender.Models[(int)again.Durable.Index].Check(snapshot, directory);
         }
 
-        using StorageEngine last = EngineWorkload.Open(disk);
+        using StorageEngine last = EngineWorkload.Open(_disk);
         sender.GoBackTo(last.Durable);
         Work(sender, last, 100);
         Check(last, sender);
@@ -61,9 +61,9 @@ public sealed class InstallTests
     [Fact]
     public void Old_files_go_when_the_last_snapshot_of_the_old_state_does()
     {
-        using StorageEngine engine = EngineWorkload.Open(disk);
+        using StorageEngine engine = EngineWorkload.Open(_disk);
         Work(new EngineWorkload(1), engine, 90);
-        Fetch(disk, seed: 2, batches: 200);
+        Fetch(_disk, seed: 2, batches: 200);
         string[] old = Runs();
         Snapshot before = engine.OpenSnapshot();
         engine.Install(engine.CheckReceived(Incoming), note: null);
@@ -76,15 +76,15 @@ public sealed class InstallTests
     [Fact]
     public void Damage_that_was_known_goes_with_the_old_runs()
     {
-        using (StorageEngine engine = EngineWorkload.Open(disk))
+        using (StorageEngine engine = EngineWorkload.Open(_disk))
         {
             Work(new EngineWorkload(1), engine, 90);
         }
 
-        disk.Rot(Path.Join(EngineWorkload.Directory, Runs()[0]), 300, 40);
-        disk.Delete(Path.Join(EngineWorkload.Directory, Runs()[1]));
-        EngineWorkload sender = Fetch(disk, seed: 2, batches: 200);
-        using StorageEngine damaged = EngineWorkload.Open(disk);
+        _disk.Rot(Path.Join(EngineWorkload.Directory, Runs()[0]), 300, 40);
+        _disk.Delete(Path.Join(EngineWorkload.Directory, Runs()[1]));
+        EngineWorkload sender = Fetch(_disk, seed: 2, batches: 200);
+        using StorageEngine damaged = EngineWorkload.Open(_disk);
         while (!damaged.ScrubOnce(1 << 20))
         {
         }
@@ -98,8 +98,8 @@ public sealed class InstallTests
     [Fact]
     public void A_state_behind_what_is_applied_is_refused()
     {
-        Fetch(disk, seed: 2, batches: 20);
-        using StorageEngine engine = EngineWorkload.Open(disk);
+        Fetch(_disk, seed: 2, batches: 20);
+        using StorageEngine engine = EngineWorkload.Open(_disk);
         var work = new EngineWorkload(1);
         Work(work, engine, 90);
         ReceivedState state = engine.CheckReceived(Incoming);
@@ -113,22 +113,22 @@ public sealed class InstallTests
     [Fact]
     public void A_received_state_with_a_rotten_byte_or_a_missing_file_is_refused()
     {
-        Fetch(disk, seed: 2, batches: 60);
-        using StorageEngine engine = EngineWorkload.Open(disk);
+        Fetch(_disk, seed: 2, batches: 60);
+        using StorageEngine engine = EngineWorkload.Open(_disk);
         var random = new Random(4);
-        foreach (string name in disk.List(Incoming))
+        foreach (string name in _disk.List(Incoming))
         {
             string path = Path.Join(Incoming, name);
-            byte[] whole = disk.ReadAll(path);
+            byte[] whole = _disk.ReadAll(path);
             for (int i = 0; i < 6; i++)
             {
-                disk.Rot(path, random.NextInt64(whole.Length), 1);
+                _disk.Rot(path, random.NextInt64(whole.Length), 1);
                 string? refusal = name.StartsWith("manifest", StringComparison.Ordinal) ? null : Refusal(engine);
                 Assert.True(refusal?.Contains(name, StringComparison.Ordinal) ?? name.StartsWith("manifest", StringComparison.Ordinal), $"seed 4, {name}: {refusal}");
                 Write(path, whole);
             }
 
-            disk.Delete(path);
+            _disk.Delete(path);
             Assert.NotNull(Refusal(engine));
             Write(path, whole);
         }
@@ -218,15 +218,15 @@ public sealed class InstallTests
         expected.Model.Check(snapshot, "now");
     }
 
-    private string[] Runs() => [.. disk.List(EngineWorkload.Directory).Where(static name => name.EndsWith(".run", StringComparison.Ordinal))];
+    private string[] Runs() => [.. _disk.List(EngineWorkload.Directory).Where(static name => name.EndsWith(".run", StringComparison.Ordinal))];
 
     private void Write(string path, byte[] bytes)
     {
-        if (disk.Exists(path))
+        if (_disk.Exists(path))
         {
-            disk.Delete(path);
+            _disk.Delete(path);
         }
 
-        disk.WriteNew(path, bytes);
+        _disk.WriteNew(path, bytes);
     }
 }

@@ -11,28 +11,28 @@ internal sealed class Backoff(Random random)
     private const int LongestMilliseconds = 2_000;
     private const int ShortestLeastMilliseconds = 20;
     private const int LongestLeastMilliseconds = 640;
-    private int milliseconds = ShortestMilliseconds;
-    private int leastMilliseconds = ShortestLeastMilliseconds;
+    private int _milliseconds = ShortestMilliseconds;
+    private int _leastMilliseconds = ShortestLeastMilliseconds;
 
     /// <summary>The next wait: its beginning, and what a wake ends of it.</summary>
     public (TimeSpan Beginning, TimeSpan Remainder) Next()
     {
-        int longest = milliseconds;
-        milliseconds = Math.Min(2 * milliseconds, LongestMilliseconds);
-        return (TimeSpan.FromMilliseconds(leastMilliseconds), TimeSpan.FromMilliseconds(Math.Max(0, random.Next(longest / 2, longest + 1) - leastMilliseconds)));
+        int longest = _milliseconds;
+        _milliseconds = Math.Min(2 * _milliseconds, LongestMilliseconds);
+        return (TimeSpan.FromMilliseconds(_leastMilliseconds), TimeSpan.FromMilliseconds(Math.Max(0, random.Next(longest / 2, longest + 1) - _leastMilliseconds)));
     }
 
     /// <summary>A wake ended a wait.</summary>
     public void Woken()
     {
-        milliseconds = ShortestMilliseconds;
-        leastMilliseconds = Math.Min(2 * leastMilliseconds, LongestLeastMilliseconds);
+        _milliseconds = ShortestMilliseconds;
+        _leastMilliseconds = Math.Min(2 * _leastMilliseconds, LongestLeastMilliseconds);
     }
 
     /// <summary>An attempt succeeded.</summary>
     public void Reset()
     {
-        milliseconds = ShortestMilliseconds;
-        leastMilliseconds = ShortestLeastMilliseconds;
+        _milliseconds = ShortestMilliseconds;
+        _leastMilliseconds = ShortestLeastMilliseconds;
     }
 }

@@ -6,20 +6,20 @@ namespace Rookery.Cluster.Peers;
 /// <param name="share">The share; null for none.</param>
 internal struct CountedBytes(MemoryShare? share)
 {
-    private long bytes;
+    private long _bytes;
 
     /// <summary>It holds so many now.</summary>
     public void Set(long held)
     {
-        if (held > bytes)
+        if (held > _bytes)
         {
-            share?.Reserve(held - bytes);
+            share?.Reserve(held - _bytes);
         }
-        else if (held < bytes)
+        else if (held < _bytes)
         {
-            share?.Release(bytes - held);
+            share?.Release(_bytes - held);
         }
 
-        bytes = held;
+        _bytes = held;
     }
 }

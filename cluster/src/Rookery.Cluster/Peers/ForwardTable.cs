@@ -8,14 +8,14 @@ namespace Rookery.Cluster.Peers;
 /// <summary>The commands that were forwarded over one connection and are not answered yet, by their numbers. Thread-safe.</summary>
 internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool knowsTerms) : IPacketHandler
 {
-    private readonly Lock gate = new();
-    private readonly Dictionary<long, PendingForward> pending = [];
-    private readonly Admission room = new(ForwardedProposals.MostBytesInFlight, time);
-    private long lastNumber;
-    private bool isBroken;
+    private readonly Lock _gate = new();
+    private readonly Dictionary<long, PendingForward> _pending = [];
+    private readonly Admission _room = new(ForwardedProposals.MostBytesInFlight, time);
+    private long _lastNumber;
+    private bool _isBroken;
 
     /// <summary>Bytes of commands that are not answered yet.</summary>
-    public long BytesInFlight => room.Bytes;
+    public long BytesInFlight => _room.Bytes;
 
     /// <inheritdoc cref="IPeerNetwork.ForwardAsync"/>
     public async ValueTask<CommandOutcome> ForwardAsync(CommandBuffer command, CancellationToken cancellationToken)
@@ -28,7 +28,7 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
         long charge = ForwardedProposals.ChargeOf(command.Length);
         try
         {
-            if (!await room.EnterAsync(charge, cancellationToken))
+            if (!await _room.EnterAsync(charge, cancellationToken))
             {
                 return PeerRefusals.Overloaded;
             }
@@ -38,7 +38,7 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
             return PeerRefusals.GivenUp;
         }
 
-        var forward = new PendingForward(room, charge);
+        var forward = new PendingForward(_room, charge);
         Send(forward, command);
         return await forward.WaitAsync(cancellationToken);
     }
@@ -66,15 +66,15 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
     /// <summary>The connection broke: answers all, by whether they had been taken to be written.</summary>
     public void Break()
     {
-        lock (gate)
+        lock (_gate)
         {
-            isBroken = true;
-            foreach (var (number, forward) in pending)
+            _isBroken = true;
+            foreach (var (number, forward) in _pending)
             {
                 forward.Complete(number <= queue.TakenMark ? PeerRefusals.OutcomeUnknown : PeerRefusals.NeverSent);
             }
 
-            pending.Clear();
+            _pending.Clear();
         }
     }
 
@@ -97,23 +97,23 @@ internal sealed class ForwardTable(OutgoingQueue queue, TimeProvider time, bool 
 
     private long Add(PendingForward forward)
     {
-        lock (gate)
+        lock (_gate)
         {
-            if (isBroken)
+            if (_isBroken)
             {
                 return 0;
             }
 
-            pending.Add(++lastNumber, forward);
-            return lastNumber;
+            _pending.Add(++_lastNumber, forward);
+            return _lastNumber;
         }
     }
 
     private PendingForward? Remove(long number)
     {
-        lock (gate)
+        lock (_gate)
         {
-            return pending.Remove(number, out var forward) ? forward : null;
+            return _pending.Remove(number, out var forward) ? forward : null;
         }
     }
 }

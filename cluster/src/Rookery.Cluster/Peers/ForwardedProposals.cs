@@ -16,7 +16,7 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
 
     private const int OverheadBytes = 512;              // the objects around a command, and its outcome
 
-    private long bytesInFlight;
+    private long _bytesInFlight;
 
     /// <summary>What a command counts.</summary>
     public static long ChargeOf(int commandBytes) => commandBytes + OverheadBytes;
@@ -36,7 +36,7 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
         long number = BinaryPrimitives.ReadInt64LittleEndian(body);
         var bytes = body[head..];
         long charge = ChargeOf(bytes.Length);
-        if (Interlocked.Add(ref bytesInFlight, charge) is var all && all > MostBytesInFlight && all > charge)
+        if (Interlocked.Add(ref _bytesInFlight, charge) is var all && all > MostBytesInFlight && all > charge)
         {
             throw new PeerProtocolException($"More than {MostBytesInFlight} bytes of commands were forwarded at once.");
         }
@@ -65,7 +65,7 @@ internal sealed class ForwardedProposals(LinkContext context, PeerConnection con
             long room = body.SizeInBytes + PeerProtocol.PacketHeadBytes;
             if (await connection.Queue.Room.EnterAsync(room, heldBytes: 0, Timeout.InfiniteTimeSpan, connection.Closing))
             {
-                Interlocked.Add(ref bytesInFlight, -charge);
+                Interlocked.Add(ref _bytesInFlight, -charge);
                 if (!connection.Queue.Put(body, room, mark: 0))
                 {
                     connection.Close("There was no memory for the outcome of a forwarded write.");

@@ -89,14 +89,14 @@ internal readonly struct PlacesBody(IReadOnlyList<string> places) : IPacketBody
 
 internal readonly ref struct MessageBody(Message message, ReadOnlySpan<JournalFrame> frames) : IPacketBody
 {
-    private readonly Message message = message;
-    private readonly ReadOnlySpan<JournalFrame> frames = frames;
+    private readonly Message _message = message;
+    private readonly ReadOnlySpan<JournalFrame> _frames = frames;
 
     public PacketKind Kind => PacketKind.Message;
 
-    public long SizeInBytes => MessageCodec.SizeOf(frames);
+    public long SizeInBytes => MessageCodec.SizeOf(_frames);
 
-    public void Write(Span<byte> destination) => MessageCodec.Write(destination, message, frames);
+    public void Write(Span<byte> destination) => MessageCodec.Write(destination, _message, _frames);
 }
 
 internal readonly struct ForwardBody(long number, CommandBuffer command) : IPacketBody

@@ -7,21 +7,21 @@ namespace Rookery.Cluster.Peers;
 /// <summary>What comes over a connection that another member dialled.</summary>
 internal sealed class IncomingLink(LinkContext context, PeerConnection connection, NodeId self, Action<PeerConnection> placed) : IPacketHandler
 {
-    private readonly NodeId from = connection.Remote.Member;
-    private readonly List<JournalFrame> frames = [];
-    private readonly ForwardedProposals forwarded = new(context, connection);
+    private readonly NodeId _from = connection.Remote.Member;
+    private readonly List<JournalFrame> _frames = [];
+    private readonly ForwardedProposals _forwarded = new(context, connection);
 
     public void Handle(PacketKind kind, ReadOnlyMemory<byte> body)
     {
         switch (kind)
         {
             case PacketKind.Message:
-                var message = MessageCodec.Read(body, from, self, frames);
-                context.Receiver.Received(message, CollectionsMarshal.AsSpan(frames));
-                frames.Clear();
+                var message = MessageCodec.Read(body, _from, self, _frames);
+                context.Receiver.Received(message, CollectionsMarshal.AsSpan(_frames));
+                _frames.Clear();
                 break;
             case PacketKind.ForwardInTerm or PacketKind.Forward or PacketKind.ForwardForReceipt:
-                forwarded.Propose(kind, body.Span);
+                _forwarded.Propose(kind, body.Span);
                 break;
             case PacketKind.Places:
                 connection.Places = PeerPlaces.Read(body.Span, connection.From);

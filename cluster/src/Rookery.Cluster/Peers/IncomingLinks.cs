@@ -17,9 +17,9 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     /// <summary>How long a stranger may take to say hello.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
-    private readonly Lock gate = new();
-    private readonly Dictionary<(string Node, LinkKind Kind), PeerConnection> connections = [];
-    private bool isClosed;
+    private readonly Lock _gate = new();
+    private readonly Dictionary<(string Node, LinkKind Kind), PeerConnection> _connections = [];
+    private bool _isClosed;
 
     /// <summary>Carries a connection until it ends.</summary>
     public async Task AcceptAsync(IncomingStream incoming, CancellationToken cancellationToken)
@@ -93,9 +93,9 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     /// <summary>Ends all, and takes no more.</summary>
     public void Close()
     {
-        lock (gate)
+        lock (_gate)
         {
-            isClosed = true;
+            _isClosed = true;
         }
 
         foreach (var connection in All())
@@ -114,7 +114,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
         {
             var hello = await PeerHandshake.ReadHelloAsync(reader, either.Token);
             var reason = incoming.Verdict.NodeId is not { } proven ? new PeerRefusal(incoming.Verdict.Refusal ?? "It has no certificate.")
-                : Volatile.Read(ref isClosed) ? new PeerRefusal(TakesNoPart)
+                : Volatile.Read(ref _isClosed) ? new PeerRefusal(TakesNoPart)
                 : context.Gate.Refuse(hello, proven);
             if (reason is null)
             {
@@ -129,7 +129,7 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
             refusal = new PeerRefusal(malformed.Message);
         }
 
-        if (!Volatile.Read(ref isClosed))
+        if (!Volatile.Read(ref _isClosed))
         {
             tell($"A connection from {incoming.From} was refused: {refusal.Sentence}");
         }
@@ -148,16 +148,16 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     private bool Add(PeerConnection connection)
     {
         PeerConnection? older;
-        lock (gate)
+        lock (_gate)
         {
-            if (isClosed)
+            if (_isClosed)
             {
                 return false;
             }
 
             var key = (connection.Remote.NodeId, connection.Remote.Kind);
-            connections.Remove(key, out older);
-            connections.Add(key, connection);
+            _connections.Remove(key, out older);
+            _connections.Add(key, connection);
         }
 
         context.Gate.Starts.Connected(connection.Remote);
@@ -168,21 +168,21 @@ internal sealed class IncomingLinks(PeerHello self, LinkContext context, Action<
     private void Remove(PeerConnection connection)
     {
         context.Gate.Starts.Disconnected(connection.Remote);
-        lock (gate)
+        lock (_gate)
         {
             var key = (connection.Remote.NodeId, connection.Remote.Kind);
-            if (connections.GetValueOrDefault(key) == connection)
+            if (_connections.GetValueOrDefault(key) == connection)
             {
-                connections.Remove(key);
+                _connections.Remove(key);
             }
         }
     }
 
     private PeerConnection[] All()
     {
-        lock (gate)
+        lock (_gate)
         {
-            return [.. connections.Values];
+            return [.. _connections.Values];
         }
     }
 }

@@ -17,13 +17,13 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
 
     private const int MostCopies = 64;
 
-    private readonly Lock gate = new();
-    private readonly Dictionary<(string Node, Guid Store), Store> stores = [];
+    private readonly Lock _gate = new();
+    private readonly Dictionary<(string Node, Guid Store), Store> _stores = [];
 
     /// <summary>Takes note of a start that wants a connection, or says why it gets none.</summary>
     public PeerRefusal? Refuse(PeerHello hello)
     {
-        lock (gate)
+        lock (_gate)
         {
             var store = StoreOf(hello);
             if (store.Copies.Contains(hello.Run))
@@ -56,7 +56,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     /// <param name="answered">The newest question that it has answered on that connection: the timestamp of when it was asked, 0 for none.</param>
     public PeerRefusal? RefuseLater(PeerHello hello, long answered)
     {
-        lock (gate)
+        lock (_gate)
         {
             var store = StoreOf(hello);
             if (hello.Run == store.Run)
@@ -72,7 +72,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     /// <summary>Whether a later start waits for what this one answers: then it is asked each second, whatever else it says.</summary>
     public bool IsChallenged(PeerHello hello)
     {
-        lock (gate)
+        lock (_gate)
         {
             var store = StoreOf(hello);
             return store.Challenger != 0 && hello.Run == store.Run && time.GetElapsedTime(store.ChallengedAt) < Patience;
@@ -82,7 +82,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     /// <summary>A start has a connection from now on.</summary>
     public void Connected(PeerHello hello)
     {
-        lock (gate)
+        lock (_gate)
         {
             var store = StoreOf(hello);
             store.Connections += store.Run == hello.Run ? 1 : 0;
@@ -92,7 +92,7 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     /// <summary>A connection of a start has ended.</summary>
     public void Disconnected(PeerHello hello)
     {
-        lock (gate)
+        lock (_gate)
         {
             var store = StoreOf(hello);
             store.Connections -= store.Run == hello.Run ? 1 : 0;
@@ -127,10 +127,10 @@ internal sealed class KnownStarts(Func<NodeId, string?> nameOf, TimeProvider tim
     private Store StoreOf(PeerHello hello)
     {
         var key = (hello.NodeId, hello.StoreId);
-        if (!stores.TryGetValue(key, out var store))
+        if (!_stores.TryGetValue(key, out var store))
         {
             store = new Store { BootCounter = hello.BootCounter, Run = hello.Run };
-            stores.Add(key, store);
+            _stores.Add(key, store);
         }
 
         return store;

@@ -9,24 +9,24 @@ namespace Rookery.Cluster.Peers;
 /// <param name="asks">Whether this end asks.</param>
 internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
 {
-    private readonly TimeSpan interval = kind == LinkKind.Control ? TimeSpan.FromSeconds(1) : TimeSpan.FromSeconds(5);
-    private long sign = time.GetTimestamp();
-    private long asked;
-    private long answered;
+    private readonly TimeSpan _interval = kind == LinkKind.Control ? TimeSpan.FromSeconds(1) : TimeSpan.FromSeconds(5);
+    private long _sign = time.GetTimestamp();
+    private long _asked;
+    private long _answered;
 
     /// <summary>The newest question that was answered: the timestamp of when it was asked, 0 for none. Its program ran after that, whereas bytes come for long after it was killed.</summary>
-    public long Answered => Volatile.Read(ref answered);
+    public long Answered => Volatile.Read(ref _answered);
 
     /// <summary>How long it may be silent: 3 s of twelve heartbeats, or 15 s in which 4 MiB of kernel buffers drain at 280 KB/s; thrice as long for the end that does not ask.</summary>
-    public TimeSpan Limit => interval * (asks ? 3 : 9);
+    public TimeSpan Limit => _interval * (asks ? 3 : 9);
 
     /// <summary>A byte came, or the other end took some after we had to wait for that.</summary>
-    public void Lives() => Volatile.Write(ref sign, time.GetTimestamp());
+    public void Lives() => Volatile.Write(ref _sign, time.GetTimestamp());
 
     /// <summary>A byte came: what was asked is answered.</summary>
     public void Answers()
     {
-        Volatile.Write(ref asked, 0);
+        Volatile.Write(ref _asked, 0);
         Lives();
     }
 
@@ -36,20 +36,20 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
     {
         if (question <= time.GetTimestamp())
         {
-            Volatile.Write(ref answered, Math.Max(question, Volatile.Read(ref answered)));
+            Volatile.Write(ref _answered, Math.Max(question, Volatile.Read(ref _answered)));
         }
     }
 
     /// <summary>Whether it has been silent for too long. Called every second.</summary>
     public bool IsDead()
     {
-        long since = Volatile.Read(ref sign);
+        long since = Volatile.Read(ref _sign);
         if (!asks)
         {
             return time.GetElapsedTime(since) > Limit;
         }
 
-        long question = Volatile.Read(ref asked);
+        long question = Volatile.Read(ref _asked);
         return question != 0 && time.GetElapsedTime(Math.Max(question, since)) > Limit;
     }
 
@@ -58,14 +58,14 @@ internal sealed class Liveness(TimeProvider time, LinkKind kind, bool asks)
     /// <returns>The question, a timestamp, which the answer repeats; 0 for none.</returns>
     public long Ask(bool anyway)
     {
-        bool isDue = Volatile.Read(ref asked) == 0 && time.GetElapsedTime(Volatile.Read(ref sign)) >= interval - TimeSpan.FromMilliseconds(100);
+        bool isDue = Volatile.Read(ref _asked) == 0 && time.GetElapsedTime(Volatile.Read(ref _sign)) >= _interval - TimeSpan.FromMilliseconds(100);
         if (!asks || (!isDue && !anyway))
         {
             return 0;
         }
 
         long question = Math.Max(1, time.GetTimestamp());
-        Interlocked.CompareExchange(ref asked, question, 0);
+        Interlocked.CompareExchange(ref _asked, question, 0);
         return question;
     }
 }

@@ -36,45 +36,45 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// <summary>Sentences about one member between two connections.</summary>
     private const int MostTold = 100;
 
-    private readonly LinkContext context;
-    private readonly PeerRoute route;
-    private readonly LinkKind kind;
+    private readonly LinkContext _context;
+    private readonly PeerRoute _route;
+    private readonly LinkKind _kind;
 
-    private readonly CancellationTokenSource stopping = new();
-    private readonly Backoff backoff = new(Random.Shared);
-    private readonly Task running;
-    private readonly long begun;
-    private TaskCompletionSource wake = NewWake();
-    private Carrier? carrier;
-    private long droppedBefore;
-    private bool wasReached;
-    private bool wasRefused;
-    private IReadOnlyList<FailedAttempt> attempts = [];
+    private readonly CancellationTokenSource _stopping = new();
+    private readonly Backoff _backoff = new(Random.Shared);
+    private readonly Task _running;
+    private readonly long _begun;
+    private TaskCompletionSource _wake = NewWake();
+    private Carrier? _carrier;
+    private long _droppedBefore;
+    private bool _wasReached;
+    private bool _wasRefused;
+    private IReadOnlyList<FailedAttempt> _attempts = [];
 
     // Each is told once between two connections: a member may be off for months, and say now this, now that, as a machine that is off does ("no route", and nothing for too long).
-    private readonly HashSet<(string Address, string Why, bool IsUsual)> told = [];
+    private readonly HashSet<(string Address, string Why, bool IsUsual)> _told = [];
 
     /// <summary>Begins to dial.</summary>
     public OutgoingLink(LinkContext context, PeerRoute route, LinkKind kind)
     {
-        this.context = context;
-        this.route = route;
-        this.kind = kind;
-        begun = context.Time.GetTimestamp();
-        running = Task.Run(RunAsync);
+        _context = context;
+        _route = route;
+        _kind = kind;
+        _begun = context.Time.GetTimestamp();
+        _running = Task.Run(RunAsync);
     }
 
     /// <summary>Whether there is a connection now.</summary>
-    public bool IsConnected => Volatile.Read(ref carrier) is not null;
+    public bool IsConnected => Volatile.Read(ref _carrier) is not null;
 
     /// <summary>Messages that were dropped because too much waited, or there was no connection.</summary>
-    public long Dropped => Volatile.Read(ref droppedBefore) + (Volatile.Read(ref carrier)?.Connection.Queue.Dropped ?? 0);
+    public long Dropped => Volatile.Read(ref _droppedBefore) + (Volatile.Read(ref _carrier)?.Connection.Queue.Dropped ?? 0);
 
     /// <summary>Bytes that wait, or are being written.</summary>
-    public long QueuedBytes => Volatile.Read(ref carrier)?.Connection.Queue.Room.Bytes ?? 0;
+    public long QueuedBytes => Volatile.Read(ref _carrier)?.Connection.Queue.Room.Bytes ?? 0;
 
     /// <inheritdoc cref="IPeerNetwork.AttemptsAt"/>
-    public IReadOnlyList<FailedAttempt> Attempts => Volatile.Read(ref attempts);
+    public IReadOnlyList<FailedAttempt> Attempts => Volatile.Read(ref _attempts);
 
     /// <summary>What ended the last connection, or kept the last attempt from succeeding; null before.</summary>
     public string? Trouble { get; private set; }
@@ -85,20 +85,20 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// <summary>Sends a message, or drops it.</summary>
     public void Send(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
-        if (Volatile.Read(ref carrier) is { } carried)
+        if (Volatile.Read(ref _carrier) is { } carried)
         {
             carried.Connection.Queue.TryPut(new MessageBody(message, frames));
         }
         else
         {
-            Interlocked.Increment(ref droppedBefore);
+            Interlocked.Increment(ref _droppedBefore);
         }
     }
 
     /// <inheritdoc cref="IPeerNetwork.ForwardAsync"/>
     public ValueTask<CommandOutcome> ForwardAsync(CommandBuffer command, CancellationToken cancellationToken)
     {
-        if (Volatile.Read(ref carrier) is { } carried)
+        if (Volatile.Read(ref _carrier) is { } carried)
         {
             return carried.Forwards.ForwardAsync(command, cancellationToken);
         }
@@ -107,15 +107,15 @@ internal sealed class OutgoingLink : IAsyncDisposable
     }
 
     /// <summary>The member may be there again, or somewhere else: tries at once.</summary>
-    public void Wake() => Volatile.Read(ref wake).TrySetResult();
+    public void Wake() => Volatile.Read(ref _wake).TrySetResult();
 
     /// <summary>Looks after the connection. Called every second.</summary>
     public void Watch()
     {
-        if (Volatile.Read(ref carrier) is { } carried)
+        if (Volatile.Read(ref _carrier) is { } carried)
         {
-            carried.Connection.Watch(asks: context.Gate.Starts.IsChallenged(carried.Connection.Remote));
-            if (context.Gate.RefuseLater(carried.Connection.Remote, carried.Connection.Answered) is { } refusal)
+            carried.Connection.Watch(asks: _context.Gate.Starts.IsChallenged(carried.Connection.Remote));
+            if (_context.Gate.RefuseLater(carried.Connection.Remote, carried.Connection.Answered) is { } refusal)
             {
                 carried.Connection.Close(refusal.Sentence);
             }
@@ -125,16 +125,16 @@ internal sealed class OutgoingLink : IAsyncDisposable
     /// <summary>Ends it.</summary>
     public async ValueTask DisposeAsync()
     {
-        await stopping.CancelAsync();
-        await running;
-        stopping.Dispose();
+        await _stopping.CancelAsync();
+        await _running;
+        _stopping.Dispose();
     }
 
     private static TaskCompletionSource NewWake() => new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     private async Task RunAsync()
     {
-        while (!stopping.IsCancellationRequested)
+        while (!_stopping.IsCancellationRequested)
         {
             try
             {
@@ -144,7 +144,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
             {
                 // Records that cannot be read, for instance. Whatever it is: nobody would dial this member again before the next start.
                 Trouble = $"A member could not be called: {failure.Message}";
-                context.Log.Tell(Trouble);
+                _context.Log.Tell(Trouble);
             }
 
             await RestAsync();
@@ -153,9 +153,9 @@ internal sealed class OutgoingLink : IAsyncDisposable
 
     private async Task TryAllAsync()
     {
-        wasRefused = false;
+        _wasRefused = false;
         List<FailedAttempt> failed = [];
-        foreach (string address in route.Candidates())
+        foreach (string address in _route.Candidates())
         {
             if (await TryCarryAsync(address, failed))
             {
@@ -164,8 +164,8 @@ internal sealed class OutgoingLink : IAsyncDisposable
             }
         }
 
-        Volatile.Write(ref attempts, failed);
-        if (!wasRefused)
+        Volatile.Write(ref _attempts, failed);
+        if (!_wasRefused)
         {
             Refusal = null;
         }
@@ -177,9 +177,9 @@ internal sealed class OutgoingLink : IAsyncDisposable
     {
         try
         {
-            var (connection, stream) = await context.Dialer.DialAsync(route.Node, address, kind, stopping.Token);
-            route.Reached(address);
-            wasReached = true;
+            var (connection, stream) = await _context.Dialer.DialAsync(_route.Node, address, _kind, _stopping.Token);
+            _route.Reached(address);
+            _wasReached = true;
             await using (stream)
             {
                 using (connection)
@@ -190,7 +190,7 @@ internal sealed class OutgoingLink : IAsyncDisposable
 
             return true;
         }
-        catch (Exception) when (stopping.IsCancellationRequested)
+        catch (Exception) when (_stopping.IsCancellationRequested)
         {
             return true;
         }
@@ -198,17 +198,17 @@ internal sealed class OutgoingLink : IAsyncDisposable
         {
             var attempt = new FailedAttempt(address, PeerConnection.Explain(trouble), trouble is PeerStrangerException);
             failed.Add(attempt);
-            Trouble = $"Node {context.NameOf(route.Node) ?? route.Node.ToString()} was not reached at {address}: {attempt.Why}";
-            bool isUsual = !wasReached && trouble is SocketException && context.Time.GetElapsedTime(begun) < UsualAbsence;
-            if (told.Count < MostTold && told.Add((address, attempt.Why, isUsual)))
+            Trouble = $"Node {_context.NameOf(_route.Node) ?? _route.Node.ToString()} was not reached at {address}: {attempt.Why}";
+            bool isUsual = !_wasReached && trouble is SocketException && _context.Time.GetElapsedTime(_begun) < UsualAbsence;
+            if (_told.Count < MostTold && _told.Add((address, attempt.Why, isUsual)))
             {
-                (isUsual ? context.Notes : context.Log).Tell(Trouble);
+                (isUsual ? _context.Notes : _context.Log).Tell(Trouble);
             }
 
             if (trouble is PeerRefusedException { Refusal: var refusal })
             {
-                (Refusal, wasRefused) = (refusal, true);
-                context.Refused(refusal);
+                (Refusal, _wasRefused) = (refusal, true);
+                _context.Refused(refusal);
             }
 
             return false;
@@ -217,49 +217,49 @@ internal sealed class OutgoingLink : IAsyncDisposable
 
     private async Task CarryAsync(PeerConnection connection, string address)
     {
-        using var stop = stopping.Token.Register(() => connection.Close(null));
+        using var stop = _stopping.Token.Register(() => connection.Close(null));
         bool knowsTerms = connection.Remote.FeatureLevel >= PeerProtocol.ForwardInTermSince;
-        var carried = new Carrier(connection, new ForwardTable(connection.Queue, context.Time, knowsTerms));
-        long began = context.Time.GetTimestamp();
-        Volatile.Write(ref carrier, carried);
+        var carried = new Carrier(connection, new ForwardTable(connection.Queue, _context.Time, knowsTerms));
+        long began = _context.Time.GetTimestamp();
+        Volatile.Write(ref _carrier, carried);
         Refusal = null;
-        Volatile.Write(ref attempts, []);
-        told.Clear();
-        context.Gate.Starts.Connected(connection.Remote);
-        if (kind == LinkKind.Control && connection.Remote.FeatureLevel >= PeerProtocol.PlacesSince)
+        Volatile.Write(ref _attempts, []);
+        _told.Clear();
+        _context.Gate.Starts.Connected(connection.Remote);
+        if (_kind == LinkKind.Control && connection.Remote.FeatureLevel >= PeerProtocol.PlacesSince)
         {
-            connection.Queue.TryPut(new PlacesBody([.. context.Places().Take(PeerPlaces.Most)]));
+            connection.Queue.TryPut(new PlacesBody([.. _context.Places().Take(PeerPlaces.Most)]));
         }
 
         string? end = await connection.RunAsync(carried.Forwards);
-        context.Gate.Starts.Disconnected(connection.Remote);
-        Volatile.Write(ref carrier, null);
+        _context.Gate.Starts.Disconnected(connection.Remote);
+        Volatile.Write(ref _carrier, null);
         carried.Forwards.Break();
-        Interlocked.Add(ref droppedBefore, connection.Queue.Dropped);
-        if (stopping.IsCancellationRequested)
+        Interlocked.Add(ref _droppedBefore, connection.Queue.Dropped);
+        if (_stopping.IsCancellationRequested)
         {
             return;
         }
 
-        if (context.Time.GetElapsedTime(began) > GoodLife)
+        if (_context.Time.GetElapsedTime(began) > GoodLife)
         {
-            backoff.Reset();
+            _backoff.Reset();
         }
 
-        Trouble = $"The connection to node {context.NameOf(route.Node) ?? connection.Remote.NodeId} at {address} ended: {end ?? "the other end closed it."}";
-        context.Log.Tell(Trouble);
-        context.Receiver.Unreachable(route.Node);
+        Trouble = $"The connection to node {_context.NameOf(_route.Node) ?? connection.Remote.NodeId} at {address} ended: {end ?? "the other end closed it."}";
+        _context.Log.Tell(Trouble);
+        _context.Receiver.Unreachable(_route.Node);
     }
 
     private async Task RestAsync()
     {
-        var (beginning, remainder) = backoff.Next();
+        var (beginning, remainder) = _backoff.Next();
         try
         {
-            await Task.Delay(beginning, context.Time, stopping.Token);
-            await wake.Task.WaitAsync(remainder, context.Time, stopping.Token);
-            Volatile.Write(ref wake, NewWake());
-            backoff.Woken();
+            await Task.Delay(beginning, _context.Time, _stopping.Token);
+            await _wake.Task.WaitAsync(remainder, _context.Time, _stopping.Token);
+            Volatile.Write(ref _wake, NewWake());
+            _backoff.Woken();
         }
         catch (TimeoutException)
         {

@@ -16,28 +16,28 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     /// <summary>Memory that stays with an idle connection; larger memory goes back to its pool.</summary>
     private const int IdleBytes = 16 << 10;
 
-    private readonly Lock gate = new();
-    private ManualResetValueTaskSourceCore<bool> signal;
-    private PooledMemory filling;
-    private int fillingBytes;
-    private long fillingCharge;
-    private long fillingMark;
-    private PooledMemory sending;
-    private long sendingCharge;
-    private long takenMark;
-    private long dropped;
-    private bool senderWaits;
-    private bool isClosed;
-    private CountedBytes counted = new(memory);
+    private readonly Lock _gate = new();
+    private ManualResetValueTaskSourceCore<bool> _signal;
+    private PooledMemory _filling;
+    private int _fillingBytes;
+    private long _fillingCharge;
+    private long _fillingMark;
+    private PooledMemory _sending;
+    private long _sendingCharge;
+    private long _takenMark;
+    private long _dropped;
+    private bool _senderWaits;
+    private bool _isClosed;
+    private CountedBytes _counted = new(memory);
 
     /// <summary>Room in it, charged by each packet from before it is put until it was written.</summary>
     public Admission Room { get; } = new(limitBytes, time);
 
     /// <summary>Packets that were dropped for want of room.</summary>
-    public long Dropped => Volatile.Read(ref dropped);
+    public long Dropped => Volatile.Read(ref _dropped);
 
     /// <summary>The highest mark of what was taken to be written; see <see cref="Put"/>.</summary>
-    public long TakenMark => Volatile.Read(ref takenMark);
+    public long TakenMark => Volatile.Read(ref _takenMark);
 
     /// <summary>Puts a packet, or drops it when there is no room.</summary>
     public bool TryPut<TBody>(in TBody body)
@@ -49,7 +49,7 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
             return true;
         }
 
-        Interlocked.Increment(ref dropped);
+        Interlocked.Increment(ref _dropped);
         return false;
     }
 
@@ -64,18 +64,18 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
         int bytes = checked((int)body.SizeInBytes) + PeerProtocol.PacketHeadBytes;
         bool isPut = false;
         bool wakes = false;
-        lock (gate)
+        lock (_gate)
         {
-            if (!isClosed && TryGrow(fillingBytes + bytes))
+            if (!_isClosed && TryGrow(_fillingBytes + bytes))
             {
-                var packet = filling.Span.Slice(fillingBytes, bytes);
+                var packet = _filling.Span.Slice(_fillingBytes, bytes);
                 BinaryPrimitives.WriteInt32LittleEndian(packet, bytes - sizeof(uint));
                 packet[sizeof(uint)] = (byte)body.Kind;
                 body.Write(packet[PeerProtocol.PacketHeadBytes..]);
-                fillingBytes += bytes;
-                fillingCharge += charge;
-                fillingMark = Math.Max(fillingMark, mark);
-                (wakes, senderWaits, isPut) = (senderWaits, false, true);
+                _fillingBytes += bytes;
+                _fillingCharge += charge;
+                _fillingMark = Math.Max(_fillingMark, mark);
+                (wakes, _senderWaits, isPut) = (_senderWaits, false, true);
             }
         }
 
@@ -95,30 +95,30 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     /// <returns>False when the queue is closed.</returns>
     public ValueTask<bool> WaitAsync()
     {
-        lock (gate)
+        lock (_gate)
         {
-            if (isClosed || fillingBytes > 0)
+            if (_isClosed || _fillingBytes > 0)
             {
-                return new ValueTask<bool>(!isClosed);
+                return new ValueTask<bool>(!_isClosed);
             }
 
-            signal.Reset();
-            senderWaits = true;
-            return new ValueTask<bool>(this, signal.Version);
+            _signal.Reset();
+            _senderWaits = true;
+            return new ValueTask<bool>(this, _signal.Version);
         }
     }
 
     /// <summary>Takes all that is there, to be written; then <see cref="Written"/> and <see cref="Finished"/> are called.</summary>
     public ReadOnlyMemory<byte> Take()
     {
-        lock (gate)
+        lock (_gate)
         {
-            (filling, sending) = (sending, filling);
-            var taken = sending.Memory[..fillingBytes];
-            sendingCharge = fillingCharge;
-            Volatile.Write(ref takenMark, fillingMark);
-            fillingBytes = 0;
-            fillingCharge = 0;
+            (_filling, _sending) = (_sending, _filling);
+            var taken = _sending.Memory[.._fillingBytes];
+            _sendingCharge = _fillingCharge;
+            Volatile.Write(ref _takenMark, _fillingMark);
+            _fillingBytes = 0;
+            _fillingCharge = 0;
             return taken;
         }
     }
@@ -126,19 +126,19 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     /// <summary>Some of what was taken is written: its room is free. Piece by piece, because a peer confirms the first frames of a long write before its last, and gets more then.</summary>
     public void Written(int bytes)
     {
-        long charge = Math.Min(sendingCharge, bytes);
-        sendingCharge -= charge;
+        long charge = Math.Min(_sendingCharge, bytes);
+        _sendingCharge -= charge;
         Room.Leave(charge);
     }
 
     /// <summary>All that was taken is written.</summary>
     public void Finished()
     {
-        lock (gate)
+        lock (_gate)
         {
-            if (sending.Length > IdleBytes)
+            if (_sending.Length > IdleBytes)
             {
-                sending.Return();
+                _sending.Return();
                 Count();
             }
         }
@@ -148,10 +148,10 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     public void Close()
     {
         bool wakes;
-        lock (gate)
+        lock (_gate)
         {
-            isClosed = true;
-            (wakes, senderWaits) = (senderWaits, false);
+            _isClosed = true;
+            (wakes, _senderWaits) = (_senderWaits, false);
         }
 
         if (wakes)
@@ -164,13 +164,13 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     public void Release()
     {
         long charge;
-        lock (gate)
+        lock (_gate)
         {
-            Invariant.Holds(isClosed, "a queue gives its memory back when nobody puts any more");
-            charge = fillingCharge + sendingCharge;
-            (fillingCharge, sendingCharge, fillingBytes) = (0, 0, 0);
-            filling.Return();
-            sending.Return();
+            Invariant.Holds(_isClosed, "a queue gives its memory back when nobody puts any more");
+            charge = _fillingCharge + _sendingCharge;
+            (_fillingCharge, _sendingCharge, _fillingBytes) = (0, 0, 0);
+            _filling.Return();
+            _sending.Return();
             Count();
         }
 
@@ -178,31 +178,31 @@ internal sealed class OutgoingQueue(long limitBytes, TimeProvider time, MemorySh
     }
 
     /// <inheritdoc/>
-    void IThreadPoolWorkItem.Execute() => signal.SetResult(!Volatile.Read(ref isClosed));
+    void IThreadPoolWorkItem.Execute() => _signal.SetResult(!Volatile.Read(ref _isClosed));
 
     /// <inheritdoc/>
-    bool IValueTaskSource<bool>.GetResult(short token) => signal.GetResult(token);
+    bool IValueTaskSource<bool>.GetResult(short token) => _signal.GetResult(token);
 
     /// <inheritdoc/>
-    ValueTaskSourceStatus IValueTaskSource<bool>.GetStatus(short token) => signal.GetStatus(token);
+    ValueTaskSourceStatus IValueTaskSource<bool>.GetStatus(short token) => _signal.GetStatus(token);
 
     /// <inheritdoc/>
     void IValueTaskSource<bool>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
-        signal.OnCompleted(continuation, state, token, flags);
+        _signal.OnCompleted(continuation, state, token, flags);
 
-    private void Count() => counted.Set(filling.Length + sending.Length);
+    private void Count() => _counted.Set(_filling.Length + _sending.Length);
 
     /// <summary>Memory may be short when frames are long: then the packet is dropped, as if it had been lost on the way.</summary>
     private bool TryGrow(int bytes)
     {
-        if (bytes <= filling.Length)
+        if (bytes <= _filling.Length)
         {
             return true;
         }
 
         try
         {
-            filling.Grow(fillingBytes, Math.Max(IdleBytes, Math.Max(bytes, 2 * fillingBytes)));
+            _filling.Grow(_fillingBytes, Math.Max(IdleBytes, Math.Max(bytes, 2 * _fillingBytes)));
             Count();
             return true;
         }

@@ -12,17 +12,17 @@ internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemorySha
     /// <summary>Memory between packets: one TLS record.</summary>
     private const int IdleBytes = 16 << 10;
 
-    private PooledMemory buffer = PooledMemory.Rent(IdleBytes);
-    private CountedBytes counted = new(memory);
-    private int start;
-    private int end;
-    private bool sawLongPacket;
+    private PooledMemory _buffer = PooledMemory.Rent(IdleBytes);
+    private CountedBytes _counted = new(memory);
+    private int _start;
+    private int _end;
+    private bool _sawLongPacket;
 
     /// <summary>The longest packet that may come, in bytes.</summary>
     public int MostPacketBytes { get; set; } = mostPacketBytes;
 
     /// <summary>Bytes it holds now.</summary>
-    public int HeldBytes => buffer.Length;
+    public int HeldBytes => _buffer.Length;
 
     /// <summary>The next packet, if it is there.</summary>
     /// <param name="kind">What it is.</param>
@@ -33,16 +33,16 @@ internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemorySha
         kind = default;
         body = default;
         int bytes = NextPacketBytes();
-        if (bytes == 0 || end - start < bytes)
+        if (bytes == 0 || _end - _start < bytes)
         {
             return false;
         }
 
-        var packet = buffer.Memory.Slice(start, bytes);
+        var packet = _buffer.Memory.Slice(_start, bytes);
         kind = (PacketKind)packet.Span[sizeof(uint)];
         body = packet[PeerProtocol.PacketHeadBytes..];
-        start += bytes;
-        sawLongPacket |= bytes > IdleBytes;
+        _start += bytes;
+        _sawLongPacket |= bytes > IdleBytes;
         return true;
     }
 
@@ -53,28 +53,28 @@ internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemorySha
     public async ValueTask<bool> FillAsync(CancellationToken cancellationToken)
     {
         MakeRoom();
-        counted.Set(buffer.Length);
-        int read = await stream.ReadAsync(buffer.Memory[end..], cancellationToken);
-        end += read;
+        _counted.Set(_buffer.Length);
+        int read = await stream.ReadAsync(_buffer.Memory[_end..], cancellationToken);
+        _end += read;
         return read > 0;
     }
 
     /// <summary>Gives the memory back.</summary>
     public void Dispose()
     {
-        buffer.Return();
-        counted.Set(0);
+        _buffer.Return();
+        _counted.Set(0);
     }
 
-    /// <summary>Bytes of the packet that begins at <see cref="start"/>; 0 when that is not known yet.</summary>
+    /// <summary>Bytes of the packet that begins at <see cref="_start"/>; 0 when that is not known yet.</summary>
     private int NextPacketBytes()
     {
-        if (end - start < PeerProtocol.PacketHeadBytes)
+        if (_end - _start < PeerProtocol.PacketHeadBytes)
         {
             return 0;
         }
 
-        uint length = BinaryPrimitives.ReadUInt32LittleEndian(buffer.Span[start..]);
+        uint length = BinaryPrimitives.ReadUInt32LittleEndian(_buffer.Span[_start..]);
         if (length == 0 || length > MostPacketBytes - sizeof(uint))
         {
             throw new PeerProtocolException($"A packet of {length} bytes was announced, and {MostPacketBytes} may come.");
@@ -85,22 +85,22 @@ internal sealed class PacketReader(Stream stream, int mostPacketBytes, MemorySha
 
     private void MakeRoom()
     {
-        if (start > 0)
+        if (_start > 0)
         {
-            buffer.Span[start..end].CopyTo(buffer.Span);
-            (start, end) = (0, end - start);
+            _buffer.Span[_start.._end].CopyTo(_buffer.Span);
+            (_start, _end) = (0, _end - _start);
         }
 
-        if (end == 0 && buffer.Length > IdleBytes && !sawLongPacket)
+        if (_end == 0 && _buffer.Length > IdleBytes && !_sawLongPacket)
         {
-            buffer.Return();
-            buffer = PooledMemory.Rent(IdleBytes);
+            _buffer.Return();
+            _buffer = PooledMemory.Rent(IdleBytes);
         }
-        else if (end == buffer.Length)
+        else if (_end == _buffer.Length)
         {
-            buffer.Grow(end, Math.Min(2 * end, NextPacketBytes()));
+            _buffer.Grow(_end, Math.Min(2 * _end, NextPacketBytes()));
         }
 
-        sawLongPacket &= end > 0;
+        _sawLongPacket &= _end > 0;
     }
 }

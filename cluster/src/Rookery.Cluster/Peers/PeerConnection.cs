@@ -25,12 +25,12 @@ internal sealed class PeerConnection : IDisposable
     private const int ControlQueueBytes = 64 << 10;
     private const int BulkQueueBytes = 8 << 20;
 
-    private readonly Stream stream;
-    private readonly PacketReader reader;
-    private readonly Liveness liveness;
-    private readonly CancellationTokenSource closing = new();
-    private string? closedBecause;
-    private bool isClosed;
+    private readonly Stream _stream;
+    private readonly PacketReader _reader;
+    private readonly Liveness _liveness;
+    private readonly CancellationTokenSource _closing = new();
+    private string? _closedBecause;
+    private bool _isClosed;
 
     /// <summary>Takes over a connection on which both ends have said hello.</summary>
     /// <param name="stream">The TLS stream; its owner disposes it.</param>
@@ -41,11 +41,11 @@ internal sealed class PeerConnection : IDisposable
     /// <param name="memory">Where the memory of what waits is counted; null for nowhere.</param>
     public PeerConnection(Stream stream, PacketReader reader, PeerHello remote, bool asks, TimeProvider time, MemoryShare? memory = null)
     {
-        this.stream = stream;
-        this.reader = reader;
+        _stream = stream;
+        _reader = reader;
         Remote = remote;
-        Closing = closing.Token;
-        liveness = new Liveness(time, remote.Kind, asks);
+        Closing = _closing.Token;
+        _liveness = new Liveness(time, remote.Kind, asks);
         Queue = new OutgoingQueue(remote.Kind == LinkKind.Control ? ControlQueueBytes : BulkQueueBytes, time, memory);
         reader.MostPacketBytes = remote.Kind == LinkKind.Control ? PeerProtocol.MaxControlPacketBytes : PeerProtocol.MaxBulkPacketBytes;
     }
@@ -63,7 +63,7 @@ internal sealed class PeerConnection : IDisposable
     public PeerRefusal? Refusal { get; private set; }
 
     /// <inheritdoc cref="Liveness.Answered"/>
-    public long Answered => liveness.Answered;
+    public long Answered => _liveness.Answered;
 
     /// <summary>What waits to be sent.</summary>
     public OutgoingQueue Queue { get; }
@@ -89,32 +89,32 @@ internal sealed class PeerConnection : IDisposable
 
         await sending;
         Queue.Release();
-        return closedBecause;
+        return _closedBecause;
     }
 
     /// <summary>Ends it. Only the first reason counts.</summary>
     public void Close(string? because)
     {
         // The one who comes first, because after the second the connection may be disposed.
-        if (Interlocked.Exchange(ref isClosed, true))
+        if (Interlocked.Exchange(ref _isClosed, true))
         {
             return;
         }
 
-        closedBecause = because;
+        _closedBecause = because;
         Queue.Close();
-        closing.Cancel();
+        _closing.Cancel();
     }
 
     /// <summary>Asks for a sign of life when it is time, and closes a connection that gave none. Called every second.</summary>
     /// <param name="asks">Whether to ask also when there were signs.</param>
     public void Watch(bool asks)
     {
-        if (liveness.IsDead())
+        if (_liveness.IsDead())
         {
-            Close($"It has been silent for more than {liveness.Limit.TotalSeconds:0} s.");
+            Close($"It has been silent for more than {_liveness.Limit.TotalSeconds:0} s.");
         }
-        else if (liveness.Ask(asks) is var question and not 0)
+        else if (_liveness.Ask(asks) is var question and not 0)
         {
             Queue.TryPut(new SignBody(PacketKind.Ping, question));
         }
@@ -123,8 +123,8 @@ internal sealed class PeerConnection : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        reader.Dispose();
-        closing.Dispose();
+        _reader.Dispose();
+        _closing.Dispose();
     }
 
     /// <summary>What went wrong on a connection, in a sentence.</summary>
@@ -140,28 +140,28 @@ internal sealed class PeerConnection : IDisposable
     {
         do
         {
-            while (reader.TryRead(out var kind, out var body))
+            while (_reader.TryRead(out var kind, out var body))
             {
                 Handle(handler, kind, body);
             }
 
-            liveness.Lives();                           // what we took our time for is not the other's silence
+            _liveness.Lives();                           // what we took our time for is not the other's silence
         }
         while (await FillAsync());
     }
 
-    private ValueTask<bool> FillAsync() => reader.FillAsync(Closing);
+    private ValueTask<bool> FillAsync() => _reader.FillAsync(Closing);
 
     private void Handle(IPacketHandler handler, PacketKind kind, ReadOnlyMemory<byte> body)
     {
-        liveness.Answers();
+        _liveness.Answers();
         switch (kind)
         {
             case PacketKind.Ping:
                 Queue.TryPut(new SignBody(PacketKind.Pong, SignBody.ReadQuestion(body.Span)));
                 break;
             case PacketKind.Pong:
-                liveness.Answers(SignBody.ReadQuestion(body.Span));
+                _liveness.Answers(SignBody.ReadQuestion(body.Span));
                 break;
             case var _ when RefusalBody.TryRead(kind, body.Span) is { } refusal:
                 throw new PeerRefusedException(refusal);
@@ -181,13 +181,13 @@ internal sealed class PeerConnection : IDisposable
                 {
                     var piece = left[..Math.Min(left.Length, PieceBytes)];
                     left = left[piece.Length..];
-                    var write = stream.WriteAsync(piece, Closing);
+                    var write = _stream.WriteAsync(piece, Closing);
                     bool waits = !write.IsCompleted;
                     await write;
                     Queue.Written(piece.Length);
                     if (waits)
                     {
-                        liveness.Lives();
+                        _liveness.Lives();
                     }
                 }
 

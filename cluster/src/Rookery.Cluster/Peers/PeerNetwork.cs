@@ -16,19 +16,19 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
 {
     private static readonly TimeSpan WatchInterval = TimeSpan.FromSeconds(1);
 
-    private readonly PeerHello self;
-    private readonly PeerGate gate;
-    private readonly TimeProvider time;
-    private readonly RepeatedLog log;
-    private readonly RepeatedLog notes;
-    private readonly StrangerLog ofStrangers;
-    private readonly MemoryShare? memory;
-    private readonly Lock peersGate = new();
-    private OutgoingPeer[] peers = [];
-    private LinkContext? context;
-    private IncomingLinks? incoming;
-    private ITimer? watch;
-    private bool isStopped;
+    private readonly PeerHello _self;
+    private readonly PeerGate _gate;
+    private readonly TimeProvider _time;
+    private readonly RepeatedLog _log;
+    private readonly RepeatedLog _notes;
+    private readonly StrangerLog _ofStrangers;
+    private readonly MemoryShare? _memory;
+    private readonly Lock _peersGate = new();
+    private OutgoingPeer[] _peers = [];
+    private LinkContext? _context;
+    private IncomingLinks? _incoming;
+    private ITimer? _watch;
+    private bool _isStopped;
 
     /// <summary>A network that is silent until <see cref="Start"/>.</summary>
     /// <param name="self">How this node introduces itself.</param>
@@ -40,14 +40,14 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <param name="note">Told instead of what is usual: that a member is not there yet; null for <paramref name="log"/>.</param>
     public PeerNetwork(PeerHello self, Func<PeerTrust> trust, IPeerAdmission admission, TimeProvider time, Action<string> log, MemoryBudget? memory = null, Action<string>? note = null)
     {
-        this.memory = memory?.AddShare("peers", memory.TotalBytes / 4);
-        this.self = self.Run != 0 ? self : self with { Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))) };
-        this.time = time;
-        this.log = new RepeatedLog(log, time);
-        notes = note is null ? this.log : new RepeatedLog(note, time);
-        ofStrangers = new StrangerLog(log, time);
+        _memory = memory?.AddShare("peers", memory.TotalBytes / 4);
+        _self = self.Run != 0 ? self : self with { Run = BitConverter.ToUInt64(RandomNumberGenerator.GetBytes(sizeof(ulong))) };
+        _time = time;
+        _log = new RepeatedLog(log, time);
+        _notes = note is null ? _log : new RepeatedLog(note, time);
+        _ofStrangers = new StrangerLog(log, time);
         Trust = trust;
-        gate = new PeerGate(this.self, admission, node => NameOf(node), time);
+        _gate = new PeerGate(_self, admission, node => NameOf(node), time);
     }
 
     /// <summary>Certificates of now.</summary>
@@ -63,7 +63,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     public Func<NodeId, string?> NameOf { get; set; } = static _ => null;
 
     /// <inheritdoc/>
-    public IReadOnlyList<PeerAnswer> Answers => [.. Volatile.Read(ref peers).Select(static peer => peer.Answer)];
+    public IReadOnlyList<PeerAnswer> Answers => [.. Volatile.Read(ref _peers).Select(static peer => peer.Answer)];
 
     /// <inheritdoc/>
     public bool Reaches(NodeId member) => Find(member) is { Bulk.IsConnected: true };
@@ -75,12 +75,12 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <param name="receiver">Consensus.</param>
     public void Start(IPeerReceiver receiver)
     {
-        lock (peersGate)
+        lock (_peersGate)
         {
-            Invariant.Holds(context is null, "a network is started once");
-            context = new LinkContext(new PeerDialer(self, Trust, gate, Met, node => NameOf(node), time, memory), gate, receiver, time, log, notes, ofStrangers, memory, sentence => Excluded?.Invoke(sentence), () => Places(), node => NameOf(node));
-            Volatile.Write(ref incoming, new IncomingLinks(self, context, Called));
-            watch = time.CreateTimer(static network => ((PeerNetwork)network!).Watch(), this, WatchInterval, WatchInterval);
+            Invariant.Holds(_context is null, "a network is started once");
+            _context = new LinkContext(new PeerDialer(_self, Trust, _gate, Met, node => NameOf(node), _time, _memory), _gate, receiver, _time, _log, _notes, _ofStrangers, _memory, sentence => Excluded?.Invoke(sentence), () => Places(), node => NameOf(node));
+            Volatile.Write(ref _incoming, new IncomingLinks(_self, _context, Called));
+            _watch = _time.CreateTimer(static network => ((PeerNetwork)network!).Watch(), this, WatchInterval, WatchInterval);
         }
     }
 
@@ -101,17 +101,17 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     /// <inheritdoc/>
     public void SetPeers(IReadOnlyList<PeerAddress> peers)
     {
-        lock (peersGate)
+        lock (_peersGate)
         {
-            Invariant.Holds(context is not null, "peers are named to a network that was started");
-            var wanted = isStopped ? [] : peers.Where(peer => peer.Node != self.Member).ToArray();
-            var kept = this.peers.Where(peer => Array.Exists(wanted, address => address.Node == peer.Route.Node)).ToArray();
-            foreach (var gone in this.peers.Except(kept))
+            Invariant.Holds(_context is not null, "peers are named to a network that was started");
+            var wanted = _isStopped ? [] : peers.Where(peer => peer.Node != _self.Member).ToArray();
+            var kept = _peers.Where(peer => Array.Exists(wanted, address => address.Node == peer.Route.Node)).ToArray();
+            foreach (var gone in _peers.Except(kept))
             {
                 _ = gone.StopAsync();
             }
 
-            Volatile.Write(ref this.peers, [.. wanted.Select(address => Array.Find(kept, peer => peer.Route.Node == address.Node) ?? new OutgoingPeer(context, address))]);
+            Volatile.Write(ref _peers, [.. wanted.Select(address => Array.Find(kept, peer => peer.Route.Node == address.Node) ?? new OutgoingPeer(_context, address))]);
             foreach (var peer in kept)
             {
                 if (peer.Route.Update(Array.Find(wanted, address => address.Node == peer.Route.Node)!.Addresses))
@@ -126,47 +126,47 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
     internal string? Refuse(HttpContext http) =>
         http.Features.Get<ProvenPeer>()?.Verdict is not { NodeId: { } node } ? "This is for members of the cluster only."
         : PeerHttp.HelloIn(http.Request) is not { } hello ? "A member says who it is, and how often it was started."
-        : gate.Refuse(hello, node)?.Sentence;
+        : _gate.Refuse(hello, node)?.Sentence;
 
     /// <summary>A client of another member's port for members, which the caller disposes; null when it is not known where that is.</summary>
-    internal HttpClient? ClientOf(NodeId member) => AddressesOf(member) is { Length: > 0 } addresses ? PeerHttp.CreateClient(Trust(), member, addresses, self) : null;
+    internal HttpClient? ClientOf(NodeId member) => AddressesOf(member) is { Length: > 0 } addresses ? PeerHttp.CreateClient(Trust(), member, addresses, _self) : null;
 
     /// <summary>Where a member may be, the likeliest first; none for one that is not among the peers.</summary>
     internal string[] AddressesOf(NodeId node) => Find(node)?.Route.Candidates() ?? [];
 
     /// <summary>Who is connected to this node, peers or not, and where to call back: this node answers only on connections that it dialled.</summary>
-    internal IReadOnlyList<PeerAddress> Callers() => [.. (Volatile.Read(ref incoming)?.Callers() ?? []).OrderBy(static caller => caller.Node)];
+    internal IReadOnlyList<PeerAddress> Callers() => [.. (Volatile.Read(ref _incoming)?.Callers() ?? []).OrderBy(static caller => caller.Node)];
 
     /// <summary>How the connections to each peer do.</summary>
-    public IReadOnlyList<PeerStatus> Status() => [.. Volatile.Read(ref peers).Select(PeerStatus.Of)];
+    public IReadOnlyList<PeerStatus> Status() => [.. Volatile.Read(ref _peers).Select(PeerStatus.Of)];
 
     /// <summary>Ends all connections and takes no more.</summary>
     public async ValueTask DisposeAsync()
     {
         OutgoingPeer[] stopping;
-        lock (peersGate)
+        lock (_peersGate)
         {
-            isStopped = true;
-            stopping = peers;
-            Volatile.Write(ref peers, []);
+            _isStopped = true;
+            stopping = _peers;
+            Volatile.Write(ref _peers, []);
         }
 
-        if (watch is not null)
+        if (_watch is not null)
         {
-            await watch.DisposeAsync();
+            await _watch.DisposeAsync();
         }
 
-        Volatile.Read(ref incoming)?.Close();
+        Volatile.Read(ref _incoming)?.Close();
         await Task.WhenAll(stopping.Select(peer => peer.StopAsync()));
     }
 
     /// <summary>Carries a connection that came in, until it ends.</summary>
     internal Task AcceptAsync(IncomingStream stream, CancellationToken cancellationToken) =>
-        Volatile.Read(ref incoming)?.AcceptAsync(stream, cancellationToken) ?? Task.CompletedTask;
+        Volatile.Read(ref _incoming)?.AcceptAsync(stream, cancellationToken) ?? Task.CompletedTask;
 
     private OutgoingPeer? Find(NodeId node)
     {
-        foreach (var peer in Volatile.Read(ref peers))
+        foreach (var peer in Volatile.Read(ref _peers))
         {
             if (peer.Route.Node == node)
             {
@@ -211,12 +211,12 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
 
     private void Watch()
     {
-        foreach (var peer in Volatile.Read(ref peers))
+        foreach (var peer in Volatile.Read(ref _peers))
         {
             Guard(peer.Watch);
         }
 
-        Guard(() => Volatile.Read(ref incoming)?.Watch());
+        Guard(() => Volatile.Read(ref _incoming)?.Watch());
     }
 
     /// <summary>Records that cannot be read, for instance, are nothing that the whole node should end for, as it would by what leaves a timer, nor that the other connections should not be looked after for.</summary>
@@ -228,7 +228,7 @@ public sealed class PeerNetwork : IPeerNetwork, IAsyncDisposable
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
-            log.Tell($"Connections could not be looked after: {failure.Message}");
+            _log.Tell($"Connections could not be looked after: {failure.Message}");
         }
     }
 }

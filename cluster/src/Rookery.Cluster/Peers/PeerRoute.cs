@@ -5,10 +5,10 @@ namespace Rookery.Cluster.Peers;
 /// <summary>Where one member may be: where it was reached last, where it called from and says that it listens, where the members' records say. Thread-safe.</summary>
 internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
 {
-    private readonly Lock gate = new();
-    private IReadOnlyList<string> addresses = addresses;
-    private string? reached;
-    private IReadOnlyList<string> seen = [];
+    private readonly Lock _gate = new();
+    private IReadOnlyList<string> _addresses = addresses;
+    private string? _reached;
+    private IReadOnlyList<string> _seen = [];
 
     /// <summary>The member.</summary>
     public NodeId Node => node;
@@ -16,9 +16,9 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     /// <summary>Addresses to try, the likeliest first.</summary>
     public string[] Candidates()
     {
-        lock (gate)
+        lock (_gate)
         {
-            return [.. new[] { reached }.OfType<string>().Concat(seen).Concat(addresses).Distinct(StringComparer.Ordinal)];
+            return [.. new[] { _reached }.OfType<string>().Concat(_seen).Concat(_addresses).Distinct(StringComparer.Ordinal)];
         }
     }
 
@@ -26,10 +26,10 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     /// <returns>Whether that was news.</returns>
     public bool Update(IReadOnlyList<string> addresses)
     {
-        lock (gate)
+        lock (_gate)
         {
-            bool isNews = !this.addresses.SequenceEqual(addresses, StringComparer.Ordinal);
-            this.addresses = addresses;
+            bool isNews = !_addresses.SequenceEqual(addresses, StringComparer.Ordinal);
+            _addresses = addresses;
             return isNews;
         }
     }
@@ -38,10 +38,10 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     /// <returns>Whether it was not looked for here.</returns>
     public bool Reached(string address)
     {
-        lock (gate)
+        lock (_gate)
         {
-            bool isNews = !string.Equals(reached, address, StringComparison.Ordinal) && !seen.Concat(addresses).Contains(address, StringComparer.Ordinal);
-            reached = address;
+            bool isNews = !string.Equals(_reached, address, StringComparison.Ordinal) && !_seen.Concat(_addresses).Contains(address, StringComparer.Ordinal);
+            _reached = address;
             return isNews;
         }
     }
@@ -51,9 +51,9 @@ internal sealed class PeerRoute(NodeId node, IReadOnlyList<string> addresses)
     /// <param name="areAll">Whether it has said where it listens: else what it said before still holds.</param>
     public void Seen(IReadOnlyList<string> places, bool areAll)
     {
-        lock (gate)
+        lock (_gate)
         {
-            seen = areAll ? places : [.. places.Union(seen, StringComparer.Ordinal).Take(PeerPlaces.Most + 1)];
+            _seen = areAll ? places : [.. places.Union(_seen, StringComparer.Ordinal).Take(PeerPlaces.Most + 1)];
         }
     }
 }

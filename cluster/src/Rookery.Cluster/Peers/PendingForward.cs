@@ -9,22 +9,22 @@ namespace Rookery.Cluster.Peers;
 internal sealed class PendingForward(Admission room, long charge)
 {
     // The caller goes on elsewhere: on the connection's own thread it would hold up what comes next.
-    private readonly TaskCompletionSource<CommandOutcome> outcome = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<CommandOutcome> _outcome = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     /// <summary>Waits for the outcome.</summary>
     public async ValueTask<CommandOutcome> WaitAsync(CancellationToken cancellationToken)
     {
         // All that one leader was sent are given up at once: that must not cost each an exception.
         using var ending = cancellationToken.UnsafeRegister(
-            static forward => ((PendingForward)forward!).outcome.TrySetResult(PeerRefusals.GivenUpAfterSent), this);
-        return await outcome.Task;
+            static forward => ((PendingForward)forward!)._outcome.TrySetResult(PeerRefusals.GivenUpAfterSent), this);
+        return await _outcome.Task;
     }
 
     /// <summary>Answers, once. If the caller has given up, the documents of the outcome are given back.</summary>
     public void Complete(in CommandOutcome result)
     {
         room.Leave(charge);
-        if (!outcome.TrySetResult(result))
+        if (!_outcome.TrySetResult(result))
         {
             OutcomeCodec.DisposeDocuments(result);
         }

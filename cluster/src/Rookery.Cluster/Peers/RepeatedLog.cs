@@ -5,25 +5,25 @@ internal sealed class RepeatedLog(Action<string> log, TimeProvider time)
 {
     private const int MostSentences = 256;
     private static readonly TimeSpan Silence = TimeSpan.FromMinutes(1);
-    private readonly Lock gate = new();
-    private readonly Dictionary<string, long> told = new(StringComparer.Ordinal);
+    private readonly Lock _gate = new();
+    private readonly Dictionary<string, long> _told = new(StringComparer.Ordinal);
 
     /// <summary>Tells it, unless it was told within the last minute.</summary>
     public void Tell(string sentence)
     {
-        lock (gate)
+        lock (_gate)
         {
-            if (told.TryGetValue(sentence, out long at) && time.GetElapsedTime(at) < Silence)
+            if (_told.TryGetValue(sentence, out long at) && time.GetElapsedTime(at) < Silence)
             {
                 return;
             }
 
-            if (told.Count >= MostSentences)
+            if (_told.Count >= MostSentences)
             {
-                told.Clear();
+                _told.Clear();
             }
 
-            told[sentence] = time.GetTimestamp();
+            _told[sentence] = time.GetTimestamp();
         }
 
         log(sentence);

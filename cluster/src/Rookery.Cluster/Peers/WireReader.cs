@@ -6,13 +6,13 @@ namespace Rookery.Cluster.Peers;
 /// <summary>Takes values from the body of a packet; nothing is believed before it is there.</summary>
 internal ref struct WireReader(ReadOnlySpan<byte> body)
 {
-    private readonly ReadOnlySpan<byte> body = body;
+    private readonly ReadOnlySpan<byte> _body = body;
 
     /// <summary>Bytes taken so far.</summary>
     public int Position { get; private set; }
 
     /// <summary>Bytes left.</summary>
-    public readonly int Remaining => body.Length - Position;
+    public readonly int Remaining => _body.Length - Position;
 
     public byte TakeByte() => Take(1)[0];
 
@@ -53,7 +53,7 @@ internal ref struct WireReader(ReadOnlySpan<byte> body)
             throw new PeerProtocolException("A packet ends within a value.");
         }
 
-        var taken = body.Slice(Position, count);
+        var taken = _body.Slice(Position, count);
         Position += count;
         return taken;
     }

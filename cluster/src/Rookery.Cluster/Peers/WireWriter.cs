@@ -6,7 +6,7 @@ namespace Rookery.Cluster.Peers;
 /// <summary>Puts values into the body of a packet, whose length was counted before.</summary>
 internal ref struct WireWriter(Span<byte> body)
 {
-    private readonly Span<byte> body = body;
+    private readonly Span<byte> _body = body;
 
     /// <summary>Bytes put so far.</summary>
     public int Position { get; private set; }
@@ -38,7 +38,7 @@ internal ref struct WireWriter(Span<byte> body)
 
     private Span<byte> Reserve(int count)
     {
-        var reserved = body.Slice(Position, count);
+        var reserved = _body.Slice(Position, count);
         Position += count;
         return reserved;
     }

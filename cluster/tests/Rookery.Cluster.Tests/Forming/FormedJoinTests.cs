@@ -19,15 +19,15 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
 
     private static readonly JoiningNode Node = new("pi-2", ["192.168.1.6:9080"], null);
 
-    private readonly TestCluster cluster = new();
-    private WebApplication server = null!;
-    private string address = null!;
+    private readonly TestCluster _cluster = new();
+    private WebApplication _server = null!;
+    private string _address = null!;
 
-    public async Task InitializeAsync() => (server, address) = await JoinClientTests.ServeAsync(cluster);
+    public async Task InitializeAsync() => (_server, _address) = await JoinClientTests.ServeAsync(_cluster);
 
-    public async Task DisposeAsync() => await server.DisposeAsync();
+    public async Task DisposeAsync() => await _server.DisposeAsync();
 
-    public void Dispose() => cluster.Dispose();
+    public void Dispose() => _cluster.Dispose();
 
     [Fact]
     public void A_node_that_nobody_let_in_joins_nothing() => Assert.Null(FormedJoin.In(new SimulatedDisk(Directory), Directory));
@@ -35,7 +35,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_power_cut_anywhere_leaves_a_card_that_goes_on_or_has_joined()
     {
-        string token = await TokenAsync(cluster, address);
+        string token = await TokenAsync(_cluster, _address);
         int joined = 0, begun = 0;
         new CrashSearch { Points = 40, Runs = 1 }.Verify(
             _ =>
@@ -69,13 +69,13 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
                 asked.DisposeAsync().AsTask().GetAwaiter().GetResult();
             });
         Assert.True(CrashSearch.IsReplay || begun > 10, $"{begun} cuts left one that goes on, {joined} one that has joined");
-        Assert.True(cluster.Tokens.IsUsed(new byte[16]));
+        Assert.True(_cluster.Tokens.IsUsed(new byte[16]));
     }
 
     [Fact]
     public async Task A_card_that_was_used_meanwhile_is_kept_and_takes_no_part()
     {
-        var disk = Card((await cluster.CreateTokenAsync()).ToText());
+        var disk = Card((await _cluster.CreateTokenAsync()).ToText());
         using (var file = disk.Open($"{Directory}/letters.txt", DiskOpen.CreateNew))
         {
             file.Write("x"u8, 0);
@@ -98,7 +98,7 @@ public sealed class FormedJoinTests : IAsyncLifetime, IDisposable
         Assert.Equal(["forming", "joining", "lock"], disk.List(Directory).Order(StringComparer.Ordinal));
 
         // As `rookery cluster join` does it.
-        Assert.True(JoinToken.TryParse(await TokenAsync(cluster, address), out var token));
+        Assert.True(JoinToken.TryParse(await TokenAsync(_cluster, _address), out var token));
         Assert.Null(JoinClient.WhyNot(disk, Directory, token));
         await new JoinClient(token, Node, TimeProvider.System).JoinAsync(disk, Directory, CancellationToken.None);
         AssertJoined(disk);

@@ -16,38 +16,38 @@ public sealed class FormingDutyTests : IDisposable
 {
     private const string Phrase = "correct horse battery";
 
-    private readonly TestCluster cluster = new();
-    private readonly SimulatedDisk disk = new("/data");
-    private readonly List<AnnouncedNode> announced = [];
-    private string? phraseTrouble;
-    private string? browseTrouble;
+    private readonly TestCluster _cluster = new();
+    private readonly SimulatedDisk _disk = new("/data");
+    private readonly List<AnnouncedNode> _announced = [];
+    private string? _phraseTrouble;
+    private string? _browseTrouble;
 
-    public void Dispose() => cluster.Dispose();
+    public void Dispose() => _cluster.Dispose();
 
     [Fact]
     public async Task What_fails_is_seen_and_tried_again()
     {
-        (phraseTrouble, browseTrouble) = ("The phrase cannot be read.", "There is no avahi-browse here.");
+        (_phraseTrouble, _browseTrouble) = ("The phrase cannot be read.", "There is no avahi-browse here.");
         await using var duty = Start();
         await StatusAsync(duty, "This node could not go on to form a cluster: The phrase cannot be read.");
-        phraseTrouble = null;
+        _phraseTrouble = null;
         await StatusAsync(duty, "This node could not go on to form a cluster: There is no avahi-browse here.");
-        browseTrouble = null;
+        _browseTrouble = null;
         await StatusAsync(duty, "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing.");
     }
 
     [Fact]
     public async Task Who_forms_another_cluster_is_named_for_as_long_as_it_does()
     {
-        announced.Add(new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.9:9443", "ffff"));
-        announced.Add(new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.8:9443", "ffff"));
+        _announced.Add(new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.9:9443", "ffff"));
+        _announced.Add(new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", "192.0.2.8:9443", "ffff"));
         await using var duty = Start();
         await StatusAsync(duty, "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing. pi-9 at 192.0.2.8:9443 forms another cluster than this node: it has another phrase, or another name for the cluster.");
-        announced.Clear();
+        _announced.Clear();
         await Eventually.HoldsAsync(
             () =>
             {
-                cluster.Time.Advance(TimeSpan.FromSeconds(1));
+                _cluster.Time.Advance(TimeSpan.FromSeconds(1));
                 return duty.Status is "This node waits to form the cluster home of 3. It sees nobody; 2 more are missing.";
             },
             "the stranger is forgotten");
@@ -56,10 +56,10 @@ public sealed class FormingDutyTests : IDisposable
     [Fact]
     public async Task A_disk_that_refuses_a_note_ends_nothing()
     {
-        disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Changing, Sticky = true });
+        _disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Changing, Sticky = true });
         await using var duty = Start(isUnclaimed: false);
         await StatusAsync(duty, "This node could not go on to form a cluster: ");
-        disk.ClearFaults();
+        _disk.ClearFaults();
         await StatusAsync(duty, "This node forms no cluster: it was claimed");
     }
 
@@ -78,8 +78,8 @@ public sealed class FormingDutyTests : IDisposable
             }
         });
         string mark = FormingPhrase.Derive(Phrase, "home").Mark;
-        announced.AddRange(Enumerable.Range(1, 100).Select(index => new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", $"127.0.1.{index}:{port}", mark)));
-        announced.AddRange(Enumerable.Range(1, 100).Select(index => new AnnouncedNode($"strangenode{index}", "pi-9", "stranger", $"127.0.2.{index}:{port}", mark)));
+        _announced.AddRange(Enumerable.Range(1, 100).Select(index => new AnnouncedNode("strangenodestrangenode", "pi-9", "stranger", $"127.0.1.{index}:{port}", mark)));
+        _announced.AddRange(Enumerable.Range(1, 100).Select(index => new AnnouncedNode($"strangenode{index}", "pi-9", "stranger", $"127.0.2.{index}:{port}", mark)));
         await using (var duty = Start())
         {
             await Eventually.HoldsAsync(() => duty.Status is not null, "a round is done");
@@ -95,7 +95,7 @@ public sealed class FormingDutyTests : IDisposable
         var options = new FormingOptions
         {
             Expect = 3,
-            ReadPhrase = () => phraseTrouble is null ? Phrase : throw new IOException(phraseTrouble),
+            ReadPhrase = () => _phraseTrouble is null ? Phrase : throw new IOException(_phraseTrouble),
             Announce = static _ => { },
             Admitted = static () => { },
         };
@@ -106,11 +106,11 @@ public sealed class FormingDutyTests : IDisposable
             Addresses = static () => [],
             ClientUrls = static () => [],
             IsClockSynchronised = static () => true,
-            Browse = _ => browseTrouble is null ? Task.FromResult<IReadOnlyList<AnnouncedNode>>([.. announced]) : throw new IOException(browseTrouble),
+            Browse = _ => _browseTrouble is null ? Task.FromResult<IReadOnlyList<AnnouncedNode>>([.. _announced]) : throw new IOException(_browseTrouble),
             Log = static _ => { },
             Note = static _ => { },
         };
-        var duty = new FormingDuty(options, cluster.Identity, disk, member, cluster.Desk, () => isUnclaimed, () => PeerTrust.Of(cluster.Identity), cluster.Tokens, static () => [], cluster.Time);
+        var duty = new FormingDuty(options, _cluster.Identity, _disk, member, _cluster.Desk, () => isUnclaimed, () => PeerTrust.Of(_cluster.Identity), _cluster.Tokens, static () => [], _cluster.Time);
         duty.Start();
         return duty;
     }
@@ -118,7 +118,7 @@ public sealed class FormingDutyTests : IDisposable
     private Task StatusAsync(FormingDuty duty, string beginning) => Eventually.HoldsAsync(
         () =>
         {
-            cluster.Time.Advance(TimeSpan.FromSeconds(1));
+            _cluster.Time.Advance(TimeSpan.FromSeconds(1));
             return duty.Status?.StartsWith(beginning, StringComparison.Ordinal) is true;
         },
         beginning);

@@ -9,8 +9,8 @@ public sealed class FormingNodeTests
 {
     private const string Directory = "/data";
 
-    private readonly SimulatedTimeProvider time = new();
-    private readonly HashSet<string> claimed = new(StringComparer.Ordinal);
+    private readonly SimulatedTimeProvider _time = new();
+    private readonly HashSet<string> _claimed = new(StringComparer.Ordinal);
 
     [Fact]
     public void Who_sees_too_few_waits_and_says_whom_it_sees()
@@ -82,7 +82,7 @@ public sealed class FormingNodeTests
         var (a, b, c) = (Make("a"), Make("b"), Make("c"));
         Round(a, b, c);
         Round(b, a, c);
-        claimed.Add("a");
+        _claimed.Add("a");
         Round(b, a);
         Assert.Equal((FormingStep.Out, FormingStep.Open), (a.Note.Step, b.Note.Step));
         Assert.Contains("it was claimed", a.Describe([]), StringComparison.Ordinal);
@@ -97,7 +97,7 @@ public sealed class FormingNodeTests
         Round(a, b, c);
         Round(b, a, c);
         Round(b, a);
-        time.Advance(TimeSpan.FromSeconds(31));
+        _time.Advance(TimeSpan.FromSeconds(31));
         Round(c, a, b);
         Round(c, a);
         Assert.Equal(FormingStep.Candidate, a.Note.Step);
@@ -169,7 +169,7 @@ public sealed class FormingNodeTests
 
     private FormingNode Make(string letter, int expect = 3, string? name = null)
     {
-        var node = new FormingNode(new SimulatedDisk(Directory), Directory, new FormingSelf(IdOf(letter), name ?? $"pi-{letter}", "home", expect), () => !claimed.Contains(letter), time);
+        var node = new FormingNode(new SimulatedDisk(Directory), Directory, new FormingSelf(IdOf(letter), name ?? $"pi-{letter}", "home", expect), () => !_claimed.Contains(letter), _time);
         node.Conclude([]);
         return node;
     }

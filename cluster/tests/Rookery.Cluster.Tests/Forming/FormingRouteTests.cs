@@ -19,35 +19,35 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     private static readonly FormingPhrase Phrase = FormingPhrase.Derive("correct horse battery", "home");
     private static readonly FormingPhrase Other = FormingPhrase.Derive(" correct horse battery\n", "away");
 
-    private readonly TestCluster cluster = new();
-    private readonly SimulatedDisk disk = new("/data");
-    private readonly List<string> log = [];
-    private readonly string address = $"127.0.0.1:{TestMember.FreePort()}";
-    private readonly Func<PeerTrust> founderTrust;
-    private readonly Func<PeerTrust> callerTrust = TestMember.TrustOf(TestAuthority.Create("callerclustercallerclu"), Caller);
-    private PeerNetwork network = null!;
-    private WebApplication server = null!;
-    private FormingNode founder = null!;
+    private readonly TestCluster _cluster = new();
+    private readonly SimulatedDisk _disk = new("/data");
+    private readonly List<string> _log = [];
+    private readonly string _address = $"127.0.0.1:{TestMember.FreePort()}";
+    private readonly Func<PeerTrust> _founderTrust;
+    private readonly Func<PeerTrust> _callerTrust = TestMember.TrustOf(TestAuthority.Create("callerclustercallerclu"), Caller);
+    private PeerNetwork _network = null!;
+    private WebApplication _server = null!;
+    private FormingNode _founder = null!;
 
-    public FormingRouteTests() => founderTrust = () => PeerTrust.Of(cluster.Identity);
+    public FormingRouteTests() => _founderTrust = () => PeerTrust.Of(_cluster.Identity);
 
     public async Task InitializeAsync()
     {
-        new FormingNote(FormingStep.Candidate) { Candidacy = Caller }.Write(disk, "/data");
-        founder = new FormingNode(disk, "/data", new FormingSelf(TestAuthority.NodeId, "pi-1", "home", 2), () => true, TimeProvider.System);
-        network = new PeerNetwork(TestMember.Hello(TestAuthority.NodeId), founderTrust, new TestAdmission(), TimeProvider.System, static _ => { });
-        var route = new FormingRoute(founder, () => Phrase, cluster.Tokens, () => ["192.0.2.1:9443"], log.Add);
-        server = PeerListener.Build(IPEndPoint.Parse(address), network, app => app.Run(http => route.AnswerAsync(http)));
-        await server.StartAsync();
+        new FormingNote(FormingStep.Candidate) { Candidacy = Caller }.Write(_disk, "/data");
+        _founder = new FormingNode(_disk, "/data", new FormingSelf(TestAuthority.NodeId, "pi-1", "home", 2), () => true, TimeProvider.System);
+        _network = new PeerNetwork(TestMember.Hello(TestAuthority.NodeId), _founderTrust, new TestAdmission(), TimeProvider.System, static _ => { });
+        var route = new FormingRoute(_founder, () => Phrase, _cluster.Tokens, () => ["192.0.2.1:9443"], _log.Add);
+        _server = PeerListener.Build(IPEndPoint.Parse(_address), _network, app => app.Run(http => route.AnswerAsync(http)));
+        await _server.StartAsync();
     }
 
     public async Task DisposeAsync()
     {
-        await server.DisposeAsync();
-        await network.DisposeAsync();
+        await _server.DisposeAsync();
+        await _network.DisposeAsync();
     }
 
-    public void Dispose() => cluster.Dispose();
+    public void Dispose() => _cluster.Dispose();
 
     [Fact]
     public async Task Who_knows_the_phrase_and_vows_gets_the_same_token_however_often_it_asks()
@@ -56,16 +56,16 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
 
         // Started again with its candidacy, it may have been claimed before, and not know that yet.
         Assert.Equal("it is starting", (await Assert.ThrowsAsync<IOException>(() => AskAsync(Phrase, call with { Vow = Caller }))).Message);
-        founder.Conclude([]);
+        _founder.Conclude([]);
         var open = await AskAsync(Phrase, call);
         Assert.Equal((FormingStep.Candidate, (string?)null), (open.Step, open.Token));
         var founded = await AskAsync(Phrase, call with { Vow = Caller });
         Assert.Equal(founded.Token, (await AskAsync(Phrase, call)).Token);
         Assert.True(JoinToken.TryParse(founded.Token!, out var token));
-        Assert.Equal([address, "192.0.2.1:9443"], token.Addresses);
-        Assert.False(cluster.Tokens.IsUsed(token.Secret));
-        await cluster.AdmitAsync(TestCluster.Request(token));
-        Assert.True(cluster.Tokens.IsUsed(token.Secret));
+        Assert.Equal([_address, "192.0.2.1:9443"], token.Addresses);
+        Assert.False(_cluster.Tokens.IsUsed(token.Secret));
+        await _cluster.AdmitAsync(TestCluster.Request(token));
+        Assert.True(_cluster.Tokens.IsUsed(token.Secret));
 
         var stranger = await AskAsync(Phrase, call with { NodeId = "anothernodeanothernode", Name = "pi-3" });
         Assert.Null(stranger.Token);
@@ -76,8 +76,8 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     {
         var refused = await Assert.ThrowsAsync<IOException>(() => AskAsync(Other, new FormingCall { NodeId = Caller, Name = "pi-2", Expect = 2, Vow = Caller }));
         Assert.Equal("it has another phrase, or another name for the cluster", refused.Message);
-        Assert.Equal("pi-2 at 127.0.0.1 wants to form a cluster with this node, and has another phrase, or another name for the cluster.", Assert.Single(log));
-        Assert.Equal(FormingStep.Candidate, founder.Note.Step);
+        Assert.Equal("pi-2 at 127.0.0.1 wants to form a cluster with this node, and has another phrase, or another name for the cluster.", Assert.Single(_log));
+        Assert.Equal(FormingStep.Candidate, _founder.Note.Step);
     }
 
     [Fact]
@@ -91,9 +91,9 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_proof_that_was_made_for_another_connection_proves_nothing()
     {
-        founder.Conclude([]);
+        _founder.Conclude([]);
         using var between = TestAuthority.CreateIdentity(TestAuthority.Create("betweenclusterbetweenc"));
-        var (own, caller, foreign) = (cluster.Identity.Certificate, callerTrust().Certificate.TargetCertificate, between.Certificate);
+        var (own, caller, foreign) = (_cluster.Identity.Certificate, _callerTrust().Certificate.TargetCertificate, between.Certificate);
         foreach (var (end, first, second, holds) in new[]
         {
             (FormingEnd.Caller, caller, own, true),
@@ -111,11 +111,11 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
     public async Task Who_answers_without_the_phrase_is_not_believed()
     {
         string elsewhere = $"127.0.0.1:{TestMember.FreePort()}";
-        var answer = new FormingAnswer { NodeId = TestAuthority.NodeId, Name = "pi-1", Expect = 2, Step = FormingStep.Founded, Members = [Caller], Token = "token", Proof = Other.Prove(FormingEnd.Answerer, cluster.Identity.Certificate, cluster.Identity.Certificate) };
+        var answer = new FormingAnswer { NodeId = TestAuthority.NodeId, Name = "pi-1", Expect = 2, Step = FormingStep.Founded, Members = [Caller], Token = "token", Proof = Other.Prove(FormingEnd.Answerer, _cluster.Identity.Certificate, _cluster.Identity.Certificate) };
         await using var impostor = PeerListener.Build(
-            IPEndPoint.Parse(elsewhere), network, app => app.Run(http => JoinRoutes.WriteAsync(http, 200, JsonSerializer.SerializeToUtf8Bytes(answer, ClusterJson.Default.FormingAnswer))));
+            IPEndPoint.Parse(elsewhere), _network, app => app.Run(http => JoinRoutes.WriteAsync(http, 200, JsonSerializer.SerializeToUtf8Bytes(answer, ClusterJson.Default.FormingAnswer))));
         await impostor.StartAsync();
-        var refused = await Assert.ThrowsAsync<IOException>(() => new FormingCaller(callerTrust, Phrase).AskAsync(elsewhere, new FormingCall { NodeId = Caller, Name = "pi-2", Expect = 2 }, CancellationToken.None));
+        var refused = await Assert.ThrowsAsync<IOException>(() => new FormingCaller(_callerTrust, Phrase).AskAsync(elsewhere, new FormingCall { NodeId = Caller, Name = "pi-2", Expect = 2 }, CancellationToken.None));
         Assert.Contains("does not know the phrase", refused.Message, StringComparison.Ordinal);
     }
 
@@ -137,14 +137,14 @@ public sealed class FormingRouteTests : IAsyncLifetime, IDisposable
         Assert.NotEqual(Phrase.Mark, Other.Mark);
     }
 
-    private Task<FormingAnswer> AskAsync(FormingPhrase phrase, FormingCall call) => new FormingCaller(callerTrust, phrase).AskAsync(address, call, CancellationToken.None);
+    private Task<FormingAnswer> AskAsync(FormingPhrase phrase, FormingCall call) => new FormingCaller(_callerTrust, phrase).AskAsync(_address, call, CancellationToken.None);
 
     private async Task<HttpResponseMessage> PostAsync(byte[] body)
     {
-        var stream = await PeerTls.ConnectToAnyoneAsync(address, callerTrust(), CancellationToken.None);
+        var stream = await PeerTls.ConnectToAnyoneAsync(_address, _callerTrust(), CancellationToken.None);
         using var handler = new SocketsHttpHandler { ConnectCallback = (_, _) => new ValueTask<Stream>(stream) };
         using var client = new HttpClient(handler);
         using var content = new ByteArrayContent(body);
-        return await client.PostAsync(new Uri($"https://{address}{FormingRoute.Path}"), content);
+        return await client.PostAsync(new Uri($"https://{_address}{FormingRoute.Path}"), content);
     }
 }

@@ -8,11 +8,11 @@ namespace Rookery.Cluster.Tests.Identity;
 
 public sealed class AuthorityRotationTests : IDisposable
 {
-    private readonly ClusterAuthority authority = Create();
-    private readonly MemoryDesk desk = new();
-    private readonly List<Member> members = [];
+    private readonly ClusterAuthority _authority = Create();
+    private readonly MemoryDesk _desk = new();
+    private readonly List<Member> _members = [];
 
-    public void Dispose() => authority.Dispose();
+    public void Dispose() => _authority.Dispose();
 
     [Fact]
     public async Task Members_never_refuse_each_other_while_the_authority_is_replaced()
@@ -32,12 +32,12 @@ public sealed class AuthorityRotationTests : IDisposable
             Assert.True(round >= 5 || a.Rotation.Status is { Stage: RotationStage.Trusting, WaitsFor: ["pi-c"] }, $"round {round}");
         }
 
-        Assert.All(members, member => Assert.NotEqual(authority.Certificate.RawData, member.Identity.Authorities[0].RawData));
-        Assert.All(members, member => Assert.Equal(2, member.Identity.Authorities.Count));
+        Assert.All(_members, member => Assert.NotEqual(_authority.Certificate.RawData, member.Identity.Authorities[0].RawData));
+        Assert.All(_members, member => Assert.Equal(2, member.Identity.Authorities.Count));
         Assert.Null(await b.Rotation.RetireAsync(CancellationToken.None));
         for (int round = 0; round < 3; round++)
         {
-            foreach (var member in members)
+            foreach (var member in _members)
             {
                 await member.Rotation.StepAsync(CancellationToken.None);
                 AssertAllTrustAll($"retiring, round {round}, after {member.Identity.NodeId}");
@@ -45,8 +45,8 @@ public sealed class AuthorityRotationTests : IDisposable
         }
 
         Assert.Null(a.Rotation.Status);
-        Assert.Empty(desk.List("authority/"));
-        Assert.All(members, member => Assert.Equal(a.Identity.Authorities[0].RawData, Assert.Single(member.Identity.Authorities).RawData));
+        Assert.Empty(_desk.List("authority/"));
+        Assert.All(_members, member => Assert.Equal(a.Identity.Authorities[0].RawData, Assert.Single(member.Identity.Authorities).RawData));
         using var signing = c.Identity.OpenAuthority();
         Assert.Equal(a.Identity.Authorities[0].RawData, signing.Certificate.RawData);
         using var loaded = IdentityDirectory.TryLoad(c.Disk, "/data")!;
@@ -81,9 +81,9 @@ public sealed class AuthorityRotationTests : IDisposable
         var late = await AddAsync("late");
         for (int round = 0; round < 6; round++)
         {
-            desk.IsLeader = true;
+            _desk.IsLeader = true;
             await late.Rotation.StepAsync(CancellationToken.None);
-            desk.IsLeader = false;
+            _desk.IsLeader = false;
             await a.Rotation.StepAsync(CancellationToken.None);
             AssertAllTrustAll($"round {round}");
         }
@@ -98,10 +98,10 @@ public sealed class AuthorityRotationTests : IDisposable
     {
         var a = await AddAsync("a");
         using var key = NodeKey.Create();
-        using var client = authority.SignClient(PublicKeyOf(key), "ansible", Now);
+        using var client = _authority.SignClient(PublicKeyOf(key), "ansible", Now);
         await a.Rotation.BeginAsync(CancellationToken.None);
         await StepAsync(a, 3);
-        Assert.Equal(NameConstraints.In(authority.Certificate).Domains, NameConstraints.In(a.Identity.Authorities[0]).Domains);
+        Assert.Equal(NameConstraints.In(_authority.Certificate).Domains, NameConstraints.In(a.Identity.Authorities[0]).Domains);
         Assert.Null(a.Identity.ClientRule.WhyRefused(client, Now));
         await a.Rotation.RetireAsync(CancellationToken.None);
         await StepAsync(a, 2);
@@ -115,15 +115,15 @@ public sealed class AuthorityRotationTests : IDisposable
         await a.Rotation.BeginAsync(CancellationToken.None);
         await StepAsync(a, 3);
         Assert.Equal(RotationStage.Signing, a.Rotation.Status!.Value.Stage);
-        Assert.Null(WhyRefusedByClientOf(authority, a.Identity));
+        Assert.Null(WhyRefusedByClientOf(_authority, a.Identity));
         using (var loaded = IdentityDirectory.TryLoad(a.Disk, "/data")!)
         {
-            Assert.Null(WhyRefusedByClientOf(authority, loaded));
+            Assert.Null(WhyRefusedByClientOf(_authority, loaded));
         }
 
         await a.Rotation.RetireAsync(CancellationToken.None);
         await StepAsync(a, 2);
-        Assert.NotNull(WhyRefusedByClientOf(authority, a.Identity));
+        Assert.NotNull(WhyRefusedByClientOf(_authority, a.Identity));
         using var next = a.Identity.OpenAuthority();
         Assert.Null(WhyRefusedByClientOf(next, a.Identity));
     }
@@ -150,10 +150,10 @@ public sealed class AuthorityRotationTests : IDisposable
         await b.Rotation.StepAsync(CancellationToken.None);
         int after = b.Disk.OperationCount;
         var next = b.Identity.Authorities[0];
-        await desk.ChangeAsync([new RecordChange(RotationRecord.AcknowledgementOf(RotationStage.Signing, "b"), null, null)], CancellationToken.None);
+        await _desk.ChangeAsync([new RecordChange(RotationRecord.AcknowledgementOf(RotationStage.Signing, "b"), null, null)], CancellationToken.None);
         for (int operation = before; operation <= after; operation++)
         {
-            var started = new Member(b.Disk.CrashAt(operation, seed: operation), desk);
+            var started = new Member(b.Disk.CrashAt(operation, seed: operation), _desk);
             await started.Rotation.StepAsync(CancellationToken.None);
             string? refusal = AuthorityChain.WhyRefused(started.Identity.Certificate, [next], ClusterAuthority.Server, now: null);
             using var signing = started.Identity.OpenAuthority();
@@ -198,18 +198,18 @@ public sealed class AuthorityRotationTests : IDisposable
 
     private async Task<Member> AddAsync(string nodeId)
     {
-        var member = new Member(CreateIdentity(authority, nodeId: nodeId), desk);
+        var member = new Member(CreateIdentity(_authority, nodeId: nodeId), _desk);
         var record = new MemberRecord { Tag = nodeId, Name = "pi-" + nodeId, Addresses = [], PublicKey = member.Identity.Key.ExportSubjectPublicKeyInfo() };
-        await desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf(nodeId), record.ToJson(), null)], CancellationToken.None);
-        members.Add(member);
+        await _desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf(nodeId), record.ToJson(), null)], CancellationToken.None);
+        _members.Add(member);
         return member;
     }
 
     private void AssertAllTrustAll(string when)
     {
-        foreach (var one in members)
+        foreach (var one in _members)
         {
-            Assert.All(members, other => Assert.True(one.Identity.PeerRule.Judge(other.Identity.Certificate, PeerRole.Client).Refusal is null, $"{when}: {one.Identity.NodeId} refuses {other.Identity.NodeId}"));
+            Assert.All(_members, other => Assert.True(one.Identity.PeerRule.Judge(other.Identity.Certificate, PeerRole.Client).Refusal is null, $"{when}: {one.Identity.NodeId} refuses {other.Identity.NodeId}"));
         }
     }
 

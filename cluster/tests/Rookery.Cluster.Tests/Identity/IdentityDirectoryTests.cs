@@ -12,31 +12,31 @@ public sealed class IdentityDirectoryTests : IDisposable
 {
     private const string Data = "/data";
 
-    private readonly ClusterAuthority authority = Create();
-    private readonly NodeIdentity identity;
-    private readonly SimulatedDisk disk = new(Data);
+    private readonly ClusterAuthority _authority = Create();
+    private readonly NodeIdentity _identity;
+    private readonly SimulatedDisk _disk = new(Data);
 
-    public IdentityDirectoryTests() => identity = CreateIdentity(authority);
+    public IdentityDirectoryTests() => _identity = CreateIdentity(_authority);
 
     public void Dispose()
     {
-        identity.Dispose();
-        authority.Dispose();
+        _identity.Dispose();
+        _authority.Dispose();
     }
 
     [Fact]
     public void What_was_made_is_read_back()
     {
-        Assert.Null(IdentityDirectory.TryLoad(disk, Data));
-        IdentityDirectory.Create(disk, Data, identity);
-        using var loaded = IdentityDirectory.TryLoad(disk, Data)!;
+        Assert.Null(IdentityDirectory.TryLoad(_disk, Data));
+        IdentityDirectory.Create(_disk, Data, _identity);
+        using var loaded = IdentityDirectory.TryLoad(_disk, Data)!;
         Assert.Equal((ClusterId, "home", NodeId, "pi-1", "A"), (loaded.ClusterId, loaded.ClusterName, loaded.NodeId, loaded.NodeName, loaded.Tag));
-        Assert.Equal(identity.Certificate.RawData, loaded.Certificate.RawData);
-        Assert.Equal(authority.Certificate.RawData, Assert.Single(loaded.Authorities).RawData);
+        Assert.Equal(_identity.Certificate.RawData, loaded.Certificate.RawData);
+        Assert.Equal(_authority.Certificate.RawData, Assert.Single(loaded.Authorities).RawData);
         var peer = Assert.Single(loaded.Peers);
         Assert.Equal(("other", "pi-2.local:9080 [fe80::1]:9080"), (peer.NodeId, string.Join(' ', peer.Addresses)));
         using var opened = loaded.OpenAuthority();
-        Assert.Equal(authority.Fingerprint, opened.Fingerprint);
+        Assert.Equal(_authority.Fingerprint, opened.Fingerprint);
         using var withKey = loaded.CertificateWithKey();
         Assert.True(withKey.HasPrivateKey);
     }
@@ -44,17 +44,17 @@ public sealed class IdentityDirectoryTests : IDisposable
     [Fact]
     public void A_power_cut_while_it_is_made_leaves_all_of_it_or_nothing()
     {
-        IdentityDirectory.Create(disk, Data, identity);
-        for (int operation = 0; operation <= disk.OperationCount; operation++)
+        IdentityDirectory.Create(_disk, Data, _identity);
+        for (int operation = 0; operation <= _disk.OperationCount; operation++)
         {
             for (long seed = 0; seed < 4; seed++)
             {
-                var after = disk.CrashAt(operation, seed);
+                var after = _disk.CrashAt(operation, seed);
                 using var loaded = IdentityDirectory.TryLoad(after, Data);
-                Assert.True(loaded is not null || operation < disk.OperationCount, $"operation {operation}, seed {seed}");
+                Assert.True(loaded is not null || operation < _disk.OperationCount, $"operation {operation}, seed {seed}");
                 if (loaded is null)
                 {
-                    IdentityDirectory.Create(after, Data, identity);
+                    IdentityDirectory.Create(after, Data, _identity);
                     IdentityDirectory.TryLoad(after, Data)!.Dispose();
                 }
             }
@@ -64,8 +64,8 @@ public sealed class IdentityDirectoryTests : IDisposable
     [Fact]
     public void A_power_cut_while_it_is_updated_leaves_a_certificate_that_is_trusted()
     {
-        IdentityDirectory.Create(disk, Data, identity);
-        int made = disk.OperationCount;
+        IdentityDirectory.Create(_disk, Data, _identity);
+        int made = _disk.OperationCount;
         using var next = Create();
         using var renewed = new NodeIdentity
         {
@@ -74,19 +74,19 @@ public sealed class IdentityDirectoryTests : IDisposable
             NodeId = NodeId,
             NodeName = "pi-1",
             Tag = "A",
-            Key = identity.Key,
-            Certificate = next.SignNode(PublicKeyOf(identity.Key), NodeId, Names(), Now),
-            Authorities = [next.Certificate, authority.Certificate],
-            SealedAuthorityKey = next.SealKeyFor(PublicKeyOf(identity.Key)),
+            Key = _identity.Key,
+            Certificate = next.SignNode(PublicKeyOf(_identity.Key), NodeId, Names(), Now),
+            Authorities = [next.Certificate, _authority.Certificate],
+            SealedAuthorityKey = next.SealKeyFor(PublicKeyOf(_identity.Key)),
         };
-        IdentityDirectory.Update(disk, Data, renewed);
-        for (int operation = made; operation <= disk.OperationCount; operation++)
+        IdentityDirectory.Update(_disk, Data, renewed);
+        for (int operation = made; operation <= _disk.OperationCount; operation++)
         {
             for (long seed = 0; seed < 4; seed++)
             {
-                using var loaded = IdentityDirectory.TryLoad(disk.CrashAt(operation, seed), Data)!;
+                using var loaded = IdentityDirectory.TryLoad(_disk.CrashAt(operation, seed), Data)!;
                 Assert.Null(loaded.WhyInconsistent());
-                Assert.True(operation < disk.OperationCount || loaded.Peers.Count == 0, $"operation {operation}, seed {seed}");
+                Assert.True(operation < _disk.OperationCount || loaded.Peers.Count == 0, $"operation {operation}, seed {seed}");
             }
         }
     }
@@ -97,17 +97,17 @@ public sealed class IdentityDirectoryTests : IDisposable
     [InlineData(RetirementCause.Halted)]
     public void What_keeps_the_data_out_is_noted_whole_or_not_at_all(RetirementCause cause)
     {
-        IdentityDirectory.Create(disk, Data, identity);
+        IdentityDirectory.Create(_disk, Data, _identity);
         var retirement = new Retirement(cause, "There are two copies.");
-        Assert.Null(IdentityDirectory.ReadRetirement(disk, Data));
-        int made = disk.OperationCount;
-        IdentityDirectory.Retire(disk, Data, retirement);
-        for (int operation = made; operation <= disk.OperationCount; operation++)
+        Assert.Null(IdentityDirectory.ReadRetirement(_disk, Data));
+        int made = _disk.OperationCount;
+        IdentityDirectory.Retire(_disk, Data, retirement);
+        for (int operation = made; operation <= _disk.OperationCount; operation++)
         {
             for (long seed = 0; seed < 4; seed++)
             {
-                var noted = IdentityDirectory.ReadRetirement(disk.CrashAt(operation, seed), Data);
-                Assert.True(noted == retirement || (noted is null && operation < disk.OperationCount), $"operation {operation}, seed {seed}");
+                var noted = IdentityDirectory.ReadRetirement(_disk.CrashAt(operation, seed), Data);
+                Assert.True(noted == retirement || (noted is null && operation < _disk.OperationCount), $"operation {operation}, seed {seed}");
             }
         }
     }
@@ -120,9 +120,9 @@ public sealed class IdentityDirectoryTests : IDisposable
     [InlineData("authority.key")]
     public void A_file_that_is_missing_is_named(string name)
     {
-        IdentityDirectory.Create(disk, Data, identity);
-        disk.Delete($"/data/cluster/{name}");
-        var refused = Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(disk, Data));
+        IdentityDirectory.Create(_disk, Data, _identity);
+        _disk.Delete($"/data/cluster/{name}");
+        var refused = Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data));
         Assert.StartsWith($"/data/cluster/{name} is missing, and without it this node cannot show who it is. Put the directory back from a backup", refused.Message, StringComparison.Ordinal);
     }
 
@@ -134,39 +134,39 @@ public sealed class IdentityDirectoryTests : IDisposable
     [InlineData("authority.key")]
     public void No_rotten_byte_is_believed(string name)
     {
-        IdentityDirectory.Create(disk, Data, identity);
+        IdentityDirectory.Create(_disk, Data, _identity);
         string path = $"/data/cluster/{name}";
-        int length = disk.ReadAll(path).Length;
+        int length = _disk.ReadAll(path).Length;
         for (int offset = 0; offset < length; offset++)
         {
-            disk.Rot(path, offset, 0x11);
-            Assert.StartsWith(path + " is damaged", Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(disk, Data)).Message, StringComparison.Ordinal);
-            disk.Rot(path, offset, 0x11);
+            _disk.Rot(path, offset, 0x11);
+            Assert.StartsWith(path + " is damaged", Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data)).Message, StringComparison.Ordinal);
+            _disk.Rot(path, offset, 0x11);
         }
     }
 
     [Fact]
     public void Identity_and_data_of_different_nodes_are_refused()
     {
-        IdentityDirectory.Create(disk, Data, identity);
-        TestFormat.Write(disk, Data, new NodeIds("someoneelse", ClusterId));
-        var refused = Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(disk, Data));
+        IdentityDirectory.Create(_disk, Data, _identity);
+        TestFormat.Write(_disk, Data, new NodeIds("someoneelse", ClusterId));
+        var refused = Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data));
         Assert.Contains($"It is that of node {NodeId} of cluster {ClusterId}, and the data beside it are those of node someoneelse", refused.Message, StringComparison.Ordinal);
     }
 
     [Fact]
     public void An_identity_beside_data_of_which_nobody_can_say_whose_they_are_is_refused()
     {
-        IdentityDirectory.Create(disk, Data, identity);
-        TestFormat.Write(disk, Data, new NodeIds(NodeId, ClusterId));
-        disk.Rot("/data/format", 3, 1);
-        Assert.Contains("Whose data lie beside it cannot be read: ", Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(disk, Data)).Message, StringComparison.Ordinal);
+        IdentityDirectory.Create(_disk, Data, _identity);
+        TestFormat.Write(_disk, Data, new NodeIds(NodeId, ClusterId));
+        _disk.Rot("/data/format", 3, 1);
+        Assert.Contains("Whose data lie beside it cannot be read: ", Assert.Throws<IdentityException>(() => IdentityDirectory.TryLoad(_disk, Data)).Message, StringComparison.Ordinal);
     }
 
     [Fact]
     public void A_key_of_another_node_is_refused()
     {
-        using var other = CreateIdentity(authority);
+        using var other = CreateIdentity(_authority);
         using var mixed = new NodeIdentity
         {
             ClusterId = ClusterId,
@@ -175,8 +175,8 @@ public sealed class IdentityDirectoryTests : IDisposable
             NodeName = "pi-1",
             Tag = "A",
             Key = other.Key,
-            Certificate = identity.Certificate,
-            Authorities = identity.Authorities,
+            Certificate = _identity.Certificate,
+            Authorities = _identity.Authorities,
             SealedAuthorityKey = [],
         };
         Assert.Equal("The certificate was not made for the key beside it.", mixed.WhyInconsistent());
@@ -189,7 +189,7 @@ public sealed class IdentityDirectoryTests : IDisposable
         string data = Directory.CreateTempSubdirectory("rookery-identity-").FullName;
         try
         {
-            IdentityDirectory.Create(new PosixDisk(), data, identity);
+            IdentityDirectory.Create(new PosixDisk(), data, _identity);
             foreach (string name in new[] { "node.key", "authority.key" })
             {
                 Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(Path.Join(data, "cluster", name)));

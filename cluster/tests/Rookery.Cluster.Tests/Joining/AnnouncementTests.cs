@@ -9,54 +9,54 @@ public sealed class AnnouncementTests : IDisposable
 {
     private static readonly MemberFacts Facts = new(new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"), 3, 77, ["192.168.1.5:9080"], ["http://192.168.1.5:8080"], null);
 
-    private readonly ClusterAuthority authority = TestAuthority.Create();
-    private readonly NodeIdentity identity;
-    private readonly MemoryDesk desk = new();
-    private readonly Announcement announcement;
+    private readonly ClusterAuthority _authority = TestAuthority.Create();
+    private readonly NodeIdentity _identity;
+    private readonly MemoryDesk _desk = new();
+    private readonly Announcement _announcement;
 
     public AnnouncementTests()
     {
-        identity = TestAuthority.CreateIdentity(authority);
-        announcement = new Announcement(() => identity, desk, TimeProvider.System);
+        _identity = TestAuthority.CreateIdentity(_authority);
+        _announcement = new Announcement(() => _identity, _desk, TimeProvider.System);
     }
 
     public void Dispose()
     {
-        identity.Dispose();
-        authority.Dispose();
+        _identity.Dispose();
+        _authority.Dispose();
     }
 
     [Fact]
     public async Task The_first_member_makes_its_own_record_and_says_nothing_twice()
     {
-        Assert.Null(await announcement.AnnounceAsync(Facts, CancellationToken.None));
-        var (node, record, _) = Assert.Single(MemberRecord.All(desk));
-        Assert.Equal((identity.NodeId, "A", "pi-1", Facts.StoreId, 3L), (node, record.Tag, record.Name, record.StoreId!.Value, record.BootCounter));
-        Assert.Equal(identity.Key.ExportSubjectPublicKeyInfo(), record.PublicKey);
-        Assert.Null(await announcement.AnnounceAsync(Facts, CancellationToken.None));
-        Assert.Equal(1, desk.Changes);
+        Assert.Null(await _announcement.AnnounceAsync(Facts, CancellationToken.None));
+        var (node, record, _) = Assert.Single(MemberRecord.All(_desk));
+        Assert.Equal((_identity.NodeId, "A", "pi-1", Facts.StoreId, 3L), (node, record.Tag, record.Name, record.StoreId!.Value, record.BootCounter));
+        Assert.Equal(_identity.Key.ExportSubjectPublicKeyInfo(), record.PublicKey);
+        Assert.Null(await _announcement.AnnounceAsync(Facts, CancellationToken.None));
+        Assert.Equal(1, _desk.Changes);
     }
 
     [Fact]
     public async Task A_member_says_what_its_program_can_write_and_the_first_one_brings_its_level()
     {
         var newer = Facts with { NewestFormatLevel = 3, FormatLevel = new FormatLevel(2, "0.9.2") };
-        Assert.Null(await announcement.AnnounceAsync(newer, CancellationToken.None));
-        Assert.Equal(3, Assert.Single(MemberRecord.All(desk)).Record.NewestFormatLevel);
-        Assert.Equal(newer.FormatLevel, FormatLevel.Of(desk.Find(FormatLevel.RecordKey)));
+        Assert.Null(await _announcement.AnnounceAsync(newer, CancellationToken.None));
+        Assert.Equal(3, Assert.Single(MemberRecord.All(_desk)).Record.NewestFormatLevel);
+        Assert.Equal(newer.FormatLevel, FormatLevel.Of(_desk.Find(FormatLevel.RecordKey)));
 
-        Assert.Null(await announcement.AnnounceAsync(Facts with { FormatLevel = new FormatLevel(3, "0.9.3") }, CancellationToken.None));
-        Assert.Equal(FormatLevel.Newest, Assert.Single(MemberRecord.All(desk)).Record.NewestFormatLevel);
-        Assert.Equal(newer.FormatLevel, FormatLevel.Of(desk.Find(FormatLevel.RecordKey)));
+        Assert.Null(await _announcement.AnnounceAsync(Facts with { FormatLevel = new FormatLevel(3, "0.9.3") }, CancellationToken.None));
+        Assert.Equal(FormatLevel.Newest, Assert.Single(MemberRecord.All(_desk)).Record.NewestFormatLevel);
+        Assert.Equal(newer.FormatLevel, FormatLevel.Of(_desk.Find(FormatLevel.RecordKey)));
     }
 
     [Fact]
     public async Task A_new_address_is_told_even_when_the_record_changes_meanwhile()
     {
-        await announcement.AnnounceAsync(Facts, CancellationToken.None);
-        desk.BeforeChange = () => desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf(identity.NodeId), desk.Find(MemberRecord.KeyOf(identity.NodeId))!.Value.ToArray(), null)], CancellationToken.None).AsTask().Wait();
-        Assert.Null(await announcement.AnnounceAsync(Facts with { Addresses = ["192.168.1.9:9080"] }, CancellationToken.None));
-        Assert.Equal("192.168.1.9:9080", Assert.Single(Assert.Single(MemberRecord.All(desk)).Record.Addresses));
+        await _announcement.AnnounceAsync(Facts, CancellationToken.None);
+        _desk.BeforeChange = () => _desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf(_identity.NodeId), _desk.Find(MemberRecord.KeyOf(_identity.NodeId))!.Value.ToArray(), null)], CancellationToken.None).AsTask().Wait();
+        Assert.Null(await _announcement.AnnounceAsync(Facts with { Addresses = ["192.168.1.9:9080"] }, CancellationToken.None));
+        Assert.Equal("192.168.1.9:9080", Assert.Single(Assert.Single(MemberRecord.All(_desk)).Record.Addresses));
     }
 
     [Theory]
@@ -64,41 +64,41 @@ public sealed class AnnouncementTests : IDisposable
     [InlineData(false, false)]
     public async Task A_chosen_mirror_says_so_at_its_first_start_unless_it_was_demoted_before(bool? recorded, bool? told)
     {
-        var mirror = new Announcement(identity.AsMirror, desk, TimeProvider.System);
-        string key = MemberRecord.KeyOf(identity.NodeId);
+        var mirror = new Announcement(_identity.AsMirror, _desk, TimeProvider.System);
+        string key = MemberRecord.KeyOf(_identity.NodeId);
         var seat = new MemberRecord { Tag = "B", Name = "pi-1", Addresses = [], PublicKey = [], IsMirror = recorded };
-        await desk.ChangeAsync([new RecordChange(key, seat.ToJson(), null)], CancellationToken.None);
+        await _desk.ChangeAsync([new RecordChange(key, seat.ToJson(), null)], CancellationToken.None);
         Assert.Null(await mirror.AnnounceAsync(Facts, CancellationToken.None));
-        Assert.Equal(told, MemberRecord.Parse(desk.Find(key)!.Value.Span)!.IsMirror);
+        Assert.Equal(told, MemberRecord.Parse(_desk.Find(key)!.Value.Span)!.IsMirror);
 
         // A version that does not know of it, or an owner, took it back since.
-        await desk.ChangeAsync([new RecordChange(key, (MemberRecord.Parse(desk.Find(key)!.Value.Span)! with { IsMirror = null }).ToJson(), null)], CancellationToken.None);
+        await _desk.ChangeAsync([new RecordChange(key, (MemberRecord.Parse(_desk.Find(key)!.Value.Span)! with { IsMirror = null }).ToJson(), null)], CancellationToken.None);
         Assert.Null(await mirror.AnnounceAsync(Facts with { BootCounter = 4 }, CancellationToken.None));
-        Assert.Null(MemberRecord.Parse(desk.Find(key)!.Value.Span)!.IsMirror);
+        Assert.Null(MemberRecord.Parse(_desk.Find(key)!.Value.Span)!.IsMirror);
     }
 
     [Fact]
     public async Task A_formatted_store_does_not_take_the_place_of_the_one_before()
     {
-        await announcement.AnnounceAsync(Facts, CancellationToken.None);
-        var refused = await Assert.ThrowsAsync<IdentityException>(async () => await announcement.AnnounceAsync(Facts with { StoreId = Guid.Empty }, CancellationToken.None));
+        await _announcement.AnnounceAsync(Facts, CancellationToken.None);
+        var refused = await Assert.ThrowsAsync<IdentityException>(async () => await _announcement.AnnounceAsync(Facts with { StoreId = Guid.Empty }, CancellationToken.None));
         Assert.StartsWith("The cluster knows another store of node pi-1", refused.Message, StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task An_old_copy_does_not_take_the_place_of_the_original()
     {
-        await announcement.AnnounceAsync(Facts, CancellationToken.None);
-        var refused = await Assert.ThrowsAsync<IdentityException>(async () => await announcement.AnnounceAsync(Facts with { BootCounter = 2 }, CancellationToken.None));
+        await _announcement.AnnounceAsync(Facts, CancellationToken.None);
+        var refused = await Assert.ThrowsAsync<IdentityException>(async () => await _announcement.AnnounceAsync(Facts with { BootCounter = 2 }, CancellationToken.None));
         Assert.StartsWith("This is an old copy of node pi-1: its store was started 2 times, and the cluster has met it after 3.", refused.Message, StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task A_removed_member_does_not_make_itself_a_record()
     {
-        await announcement.AnnounceAsync(Facts, CancellationToken.None);
-        await desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf("another"), Assert.Single(MemberRecord.All(desk)).Record.ToJson(), null), new RecordChange(MemberRecord.KeyOf(identity.NodeId), null, null)], CancellationToken.None);
-        var refused = await Assert.ThrowsAsync<IdentityException>(async () => await announcement.AnnounceAsync(Facts, CancellationToken.None));
+        await _announcement.AnnounceAsync(Facts, CancellationToken.None);
+        await _desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf("another"), Assert.Single(MemberRecord.All(_desk)).Record.ToJson(), null), new RecordChange(MemberRecord.KeyOf(_identity.NodeId), null, null)], CancellationToken.None);
+        var refused = await Assert.ThrowsAsync<IdentityException>(async () => await _announcement.AnnounceAsync(Facts, CancellationToken.None));
         Assert.Contains("was removed from the cluster", refused.Message, StringComparison.Ordinal);
     }
 }

@@ -19,37 +19,37 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
 {
     private static readonly JoiningNode Node = new("pi-2", ["192.168.1.6:9080"], null);
 
-    private readonly TestCluster cluster = new();
-    private readonly SimulatedDisk disk = new("/data");
-    private WebApplication server = null!;
-    private string address = null!;
+    private readonly TestCluster _cluster = new();
+    private readonly SimulatedDisk _disk = new("/data");
+    private WebApplication _server = null!;
+    private string _address = null!;
 
-    public async Task InitializeAsync() => (server, address) = await ServeAsync(cluster);
+    public async Task InitializeAsync() => (_server, _address) = await ServeAsync(_cluster);
 
-    public async Task DisposeAsync() => await server.DisposeAsync();
+    public async Task DisposeAsync() => await _server.DisposeAsync();
 
-    public void Dispose() => cluster.Dispose();
+    public void Dispose() => _cluster.Dispose();
 
     [Fact]
     public async Task A_fresh_node_joins_and_knows_who_it_is()
     {
         var joined = await JoinAsync(await TokenAsync());
         Assert.Equal(("home", "B", "pi-1"), (joined.ClusterName, joined.Tag, Assert.Single(joined.Members)));
-        using var identity = IdentityDirectory.TryLoad(disk, "/data")!;
+        using var identity = IdentityDirectory.TryLoad(_disk, "/data")!;
         Assert.Equal((TestAuthority.ClusterId, joined.NodeId, "pi-2", "B"), (identity.ClusterId, identity.NodeId, identity.NodeName, identity.Tag));
         Assert.Equal(TestAuthority.NodeId, Assert.Single(identity.Peers).NodeId);
         using var authority = identity.OpenAuthority();
-        Assert.Equal(cluster.Identity.Authorities[0].RawData, authority.Certificate.RawData);
+        Assert.Equal(_cluster.Identity.Authorities[0].RawData, authority.Certificate.RawData);
     }
 
     [Fact]
     public async Task What_the_owner_said_of_where_it_is_is_kept_and_said_to_the_others()
     {
         var told = Node with { Addresses = ["pi-2.lan:9443", "192.168.1.6:9443"], AreAddressesSaid = true, PublicUrl = "https://pi-2.lan:8443" };
-        await new JoinClient(await TokenAsync(), told, TimeProvider.System).JoinAsync(disk, "/data", CancellationToken.None);
-        using var loaded = IdentityDirectory.TryLoad(disk, "/data")!;
-        new IdentityKeeper(disk, "/data", loaded).KeepPeers([]);
-        using var identity = IdentityDirectory.TryLoad(disk, "/data")!;
+        await new JoinClient(await TokenAsync(), told, TimeProvider.System).JoinAsync(_disk, "/data", CancellationToken.None);
+        using var loaded = IdentityDirectory.TryLoad(_disk, "/data")!;
+        new IdentityKeeper(_disk, "/data", loaded).KeepPeers([]);
+        using var identity = IdentityDirectory.TryLoad(_disk, "/data")!;
         Assert.Equal(told.PublicUrl, identity.SaidUrl);
 
         // Where it listens on goes first, because it is of today; but not what only the machine itself reaches.
@@ -61,12 +61,12 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     public async Task That_a_mirror_was_chosen_is_kept_until_the_first_start_and_after()
     {
         await JoinAsync(await TokenAsync());
-        using var standby = IdentityDirectory.TryLoad(disk, "/data")!;
+        using var standby = IdentityDirectory.TryLoad(_disk, "/data")!;
         Assert.False(standby.IsMirror);
-        JoinClient.ChooseMirror(disk, "/data");
-        using var chosen = IdentityDirectory.TryLoad(disk, "/data")!;
-        new IdentityKeeper(disk, "/data", chosen).KeepPeers([]);
-        using var mirror = IdentityDirectory.TryLoad(disk, "/data")!;
+        JoinClient.ChooseMirror(_disk, "/data");
+        using var chosen = IdentityDirectory.TryLoad(_disk, "/data")!;
+        new IdentityKeeper(_disk, "/data", chosen).KeepPeers([]);
+        using var mirror = IdentityDirectory.TryLoad(_disk, "/data")!;
         Assert.True(mirror.IsMirror);
     }
 
@@ -74,7 +74,7 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     public async Task A_fresh_node_with_its_clock_in_1970_joins_all_the_same()
     {
         // Nothing in the client reads a clock; the certificates of a cluster whose own clocks are right begin long after 1970.
-        cluster.Time.SetUtcNow(TestAuthority.Now.AddYears(30));
+        _cluster.Time.SetUtcNow(TestAuthority.Now.AddYears(30));
         Assert.Equal("B", (await JoinAsync(await TokenAsync())).Tag);
     }
 
@@ -82,10 +82,10 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     public async Task Another_cluster_at_the_address_never_sees_the_secret()
     {
         using var other = new TestCluster("b3RoZXJjbHVzdGVyb3RoZQ");
-        var foreign = (await other.CreateTokenAsync()) with { Addresses = [address] };
+        var foreign = (await other.CreateTokenAsync()) with { Addresses = [_address] };
         var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(foreign));
-        Assert.StartsWith($"Who answers at {address} is not of the cluster that the token is for: its authority is another one. The secret was not sent.", refused.Message, StringComparison.Ordinal);
-        Assert.Equal(0, Requests(server));
+        Assert.StartsWith($"Who answers at {_address} is not of the cluster that the token is for: its authority is another one. The secret was not sent.", refused.Message, StringComparison.Ordinal);
+        Assert.Equal(0, Requests(_server));
     }
 
     [Fact]
@@ -93,8 +93,8 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     {
         // Anybody can ask a member for the authority's certificate, and show it.
         using var impostor = new TestCluster();
-        await using var between = await ServeAsync(impostor, showing: cluster).ContinueWith(task => task.Result.Server, TaskScheduler.Default);
-        var token = (await cluster.CreateTokenAsync()) with { Addresses = [AddressOf(between)] };
+        await using var between = await ServeAsync(impostor, showing: _cluster).ContinueWith(task => task.Result.Server, TaskScheduler.Default);
+        var token = (await _cluster.CreateTokenAsync()) with { Addresses = [AddressOf(between)] };
         var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
         Assert.Contains("its certificate was not signed by the authority that it shows, so the secret was not sent.", refused.Message, StringComparison.Ordinal);
         Assert.Equal(0, Requests(between));
@@ -104,23 +104,23 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     public async Task A_refusal_of_the_cluster_is_passed_on_and_nothing_is_written()
     {
         var token = await TokenAsync();
-        cluster.Time.Advance(TimeSpan.FromHours(1));
+        _cluster.Time.Advance(TimeSpan.FromHours(1));
         var refused = await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token));
         Assert.StartsWith("The token ended on", refused.Message, StringComparison.Ordinal);
-        Assert.False(IdentityDirectory.ExistsIn(disk, "/data"));
+        Assert.False(IdentityDirectory.ExistsIn(_disk, "/data"));
     }
 
     [Fact]
     public async Task Nothing_else_begins_where_a_join_began_until_it_has_ended()
     {
-        Assert.Null(JoinClient.WhyUnfinished(disk, "/data"));
+        Assert.Null(JoinClient.WhyUnfinished(_disk, "/data"));
         var token = await TokenAsync();
         await Assert.ThrowsAsync<JoinException>(() => JoinAsync(token with { Addresses = ["127.0.0.1:1"] }));
-        Assert.Contains("Order the same join again", JoinClient.WhyUnfinished(disk, "/data"), StringComparison.Ordinal);
-        Assert.Contains("delete /data/joining;", JoinClient.WhyUnfinished(disk, "/data"), StringComparison.Ordinal);
-        Assert.Null(JoinClient.WhyNot(disk, "/data", token));
+        Assert.Contains("Order the same join again", JoinClient.WhyUnfinished(_disk, "/data"), StringComparison.Ordinal);
+        Assert.Contains("delete /data/joining;", JoinClient.WhyUnfinished(_disk, "/data"), StringComparison.Ordinal);
+        Assert.Null(JoinClient.WhyNot(_disk, "/data", token));
         await JoinAsync(token);
-        Assert.Null(JoinClient.WhyUnfinished(disk, "/data"));
+        Assert.Null(JoinClient.WhyUnfinished(_disk, "/data"));
     }
 
     [Fact]
@@ -128,8 +128,8 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     {
         using var following = new TestCluster();
         following.Desk.IsLeader = false;
-        following.Desk.LeaderAddresses = [address];
-        var (follower, followerAddress) = await ServeAsync(cluster, answering: following);
+        following.Desk.LeaderAddresses = [_address];
+        var (follower, followerAddress) = await ServeAsync(_cluster, answering: following);
         await using (follower)
         {
             var joined = await JoinAsync((await TokenAsync()) with { Addresses = ["127.0.0.1:1", followerAddress] });
@@ -148,15 +148,15 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     [Fact]
     public async Task A_node_whose_answer_was_lost_asks_again_as_the_same_one_and_is_let_in()
     {
-        var requests = server.Services.GetRequiredService<RequestCount>();
+        var requests = _server.Services.GetRequiredService<RequestCount>();
         requests.LosesAnswers = 1;
-        cluster.Desk.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
-        cluster.Desk.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
+        _cluster.Desk.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
+        _cluster.Desk.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
         Assert.Equal("B", (await JoinAsync(await TokenAsync())).Tag);
         Assert.Equal(3, requests.Joins);
-        Assert.Equal(2, MemberRecord.All(cluster.Desk).Count());
-        Assert.Single(cluster.Desk.Learners);
-        Assert.DoesNotContain("/data/joining", disk.Files);
+        Assert.Equal(2, MemberRecord.All(_cluster.Desk).Count());
+        Assert.Single(_cluster.Desk.Learners);
+        Assert.DoesNotContain("/data/joining", _disk.Files);
     }
 
     [Fact]
@@ -166,14 +166,14 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
         var first = await TokenAsync();
         var second = await TokenAsync();
         using var stopping = new CancellationTokenSource();
-        var requests = server.Services.GetRequiredService<RequestCount>();
+        var requests = _server.Services.GetRequiredService<RequestCount>();
         (requests.LosesAnswers, requests.Lost) = (1, stopping.Cancel);
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => new JoinClient(first, Node, TimeProvider.System).JoinAsync(disk, "/data", stopping.Token));
-        Assert.Null(JoinClient.WhyNot(disk, "/data", first));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => new JoinClient(first, Node, TimeProvider.System).JoinAsync(_disk, "/data", stopping.Token));
+        Assert.Null(JoinClient.WhyNot(_disk, "/data", first));
         var again = new JoinClient(second, Node with { Name = "pi-two" }, TimeProvider.System);
-        Assert.Equal(("B", "pi-2"), await again.JoinAsync(disk, "/data", CancellationToken.None) is { } joined ? (joined.Tag, joined.Name) : default);
-        Assert.Equal(2, MemberRecord.All(cluster.Desk).Count());
-        using var identity = IdentityDirectory.TryLoad(disk, "/data")!;
+        Assert.Equal(("B", "pi-2"), await again.JoinAsync(_disk, "/data", CancellationToken.None) is { } joined ? (joined.Tag, joined.Name) : default);
+        Assert.Equal(2, MemberRecord.All(_cluster.Desk).Count());
+        using var identity = IdentityDirectory.TryLoad(_disk, "/data")!;
         Assert.Equal("pi-2", identity.NodeName);
         var stranger = new SimulatedDisk("/data");
         await Assert.ThrowsAsync<JoinException>(() => new JoinClient(second, Node with { Name = "pi-3" }, TimeProvider.System).JoinAsync(stranger, "/data", CancellationToken.None));
@@ -183,11 +183,11 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     public async Task Only_an_empty_data_directory_joins()
     {
         var token = await TokenAsync();
-        Assert.Null(JoinClient.WhyNot(disk, "/data", token));
-        Assert.Null(JoinClient.WhyNot(disk, "/missing", token));
+        Assert.Null(JoinClient.WhyNot(_disk, "/data", token));
+        Assert.Null(JoinClient.WhyNot(_disk, "/missing", token));
 
-        disk.WriteNew("/data/photo.jpg", "x"u8);
-        Assert.StartsWith("/data holds files that are not Rookery's, such as /data/photo.jpg", JoinClient.WhyNot(disk, "/data", token), StringComparison.Ordinal);
+        _disk.WriteNew("/data/photo.jpg", "x"u8);
+        Assert.StartsWith("/data holds files that are not Rookery's, such as /data/photo.jpg", JoinClient.WhyNot(_disk, "/data", token), StringComparison.Ordinal);
 
         var single = new SimulatedDisk("/data");
         TestFormat.Write(single, "/data", new NodeIds("node", "cluster"));
@@ -198,13 +198,13 @@ public sealed class JoinClientTests : IAsyncLifetime, IDisposable
     public async Task A_member_of_this_cluster_does_not_join_again()
     {
         var token = await TokenAsync();
-        IdentityDirectory.Create(disk, "/data", cluster.Identity);
-        Assert.StartsWith("The node of /data is pi-1 of this cluster already: start it with `rookery serve`.", JoinClient.WhyNot(disk, "/data", token), StringComparison.Ordinal);
+        IdentityDirectory.Create(_disk, "/data", _cluster.Identity);
+        Assert.StartsWith("The node of /data is pi-1 of this cluster already: start it with `rookery serve`.", JoinClient.WhyNot(_disk, "/data", token), StringComparison.Ordinal);
     }
 
-    private Task<JoinedCluster> JoinAsync(JoinToken token) => new JoinClient(token, Node, TimeProvider.System).JoinAsync(disk, "/data", CancellationToken.None);
+    private Task<JoinedCluster> JoinAsync(JoinToken token) => new JoinClient(token, Node, TimeProvider.System).JoinAsync(_disk, "/data", CancellationToken.None);
 
-    private async Task<JoinToken> TokenAsync() => (await cluster.CreateTokenAsync()) with { Addresses = [address] };
+    private async Task<JoinToken> TokenAsync() => (await _cluster.CreateTokenAsync()) with { Addresses = [_address] };
 
     private static int Requests(WebApplication server) => server.Services.GetRequiredService<RequestCount>().Joins;
 

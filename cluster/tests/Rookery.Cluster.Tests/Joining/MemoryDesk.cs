@@ -7,8 +7,8 @@ namespace Rookery.Cluster.Tests.Joining;
 /// <summary>A cluster of records in memory.</summary>
 internal sealed class MemoryDesk : IJoinDesk
 {
-    private readonly SortedDictionary<string, ClusterRecord> records = new(StringComparer.Ordinal);
-    private long version;
+    private readonly SortedDictionary<string, ClusterRecord> _records = new(StringComparer.Ordinal);
+    private long _version;
 
     public bool IsLeader { get; set; } = true;
 
@@ -47,9 +47,9 @@ internal sealed class MemoryDesk : IJoinDesk
         return mayGoOn;
     }
 
-    public ClusterRecord? Find(string key) => records.GetValueOrDefault(key);
+    public ClusterRecord? Find(string key) => _records.GetValueOrDefault(key);
 
-    public IReadOnlyList<ClusterRecord> List(string prefix) => [.. records.Values.Where(record => record.Key.StartsWith(prefix, StringComparison.Ordinal))];
+    public IReadOnlyList<ClusterRecord> List(string prefix) => [.. _records.Values.Where(record => record.Key.StartsWith(prefix, StringComparison.Ordinal))];
 
     public ValueTask<Rejection?> ChangeAsync(IReadOnlyList<RecordChange> changes, CancellationToken cancellationToken)
     {
@@ -64,10 +64,10 @@ internal sealed class MemoryDesk : IJoinDesk
         foreach (var change in changes)
         {
             Assert.True(ClusterRecord.IsKey(change.Key), change.Key);
-            records.Remove(change.Key);
+            _records.Remove(change.Key);
             if (change.Value is { } value)
             {
-                records.Add(change.Key, new ClusterRecord(change.Key, value, ++version));
+                _records.Add(change.Key, new ClusterRecord(change.Key, value, ++_version));
             }
         }
 

@@ -11,57 +11,57 @@ namespace Rookery.Cluster.Tests.Joining;
 
 public sealed class RegistrarTests : IDisposable
 {
-    private readonly TestCluster cluster = new();
+    private readonly TestCluster _cluster = new();
 
-    public void Dispose() => cluster.Dispose();
+    public void Dispose() => _cluster.Dispose();
 
     [Fact]
     public async Task A_node_with_a_token_gets_a_letter_a_certificate_and_a_seat_as_learner()
     {
-        var request = TestCluster.Request(await cluster.CreateTokenAsync());
-        var answer = await cluster.AdmitAsync(request);
+        var request = TestCluster.Request(await _cluster.CreateTokenAsync());
+        var answer = await _cluster.AdmitAsync(request);
         Assert.Equal((TestAuthority.ClusterId, "home", "B"), (answer.ClusterId, answer.ClusterName, answer.Tag));
         Assert.Equal("pi-1", Assert.Single(answer.Members).Name);
         using var certificate = X509CertificateLoader.LoadCertificate(answer.Certificate);
-        Assert.Equal(request.NodeId, cluster.Identity.PeerRule.Judge(certificate, PeerRole.Client).NodeId);
+        Assert.Equal(request.NodeId, _cluster.Identity.PeerRule.Judge(certificate, PeerRole.Client).NodeId);
         Assert.True(certificate.MatchesHostname("192.168.1.6"));
-        Assert.Equal(Members.IdOf(request.NodeId), Assert.Single(cluster.Desk.Learners));
-        var member = Assert.Single(MemberRecord.All(cluster.Desk), member => string.Equals(member.NodeId, request.NodeId, StringComparison.Ordinal)).Record;
+        Assert.Equal(Members.IdOf(request.NodeId), Assert.Single(_cluster.Desk.Learners));
+        var member = Assert.Single(MemberRecord.All(_cluster.Desk), member => string.Equals(member.NodeId, request.NodeId, StringComparison.Ordinal)).Record;
         Assert.Equal(("B", "pi-2", TestAuthority.Now), (member.Tag, member.Name, member.Joined));
     }
 
     [Fact]
     public async Task A_program_that_is_older_than_what_the_cluster_writes_is_not_let_in_and_keeps_its_token()
     {
-        var request = TestCluster.Request(await cluster.CreateTokenAsync());
-        await cluster.Desk.ChangeAsync([new RecordChange(FormatLevel.RecordKey, new FormatLevel(2, "0.9.2").ToRecord(), null)], CancellationToken.None);
+        var request = TestCluster.Request(await _cluster.CreateTokenAsync());
+        await _cluster.Desk.ChangeAsync([new RecordChange(FormatLevel.RecordKey, new FormatLevel(2, "0.9.2").ToRecord(), null)], CancellationToken.None);
         Assert.Equal(
-            "The cluster is written at format level 2, which the program of pi-2 does not know: install version 0.9.2 or a newer one on it, and try again with the same token.", (await cluster.RefuseAsync(request)).Message);
-        Assert.Equal("B", (await cluster.AdmitAsync(request with { NewestFormatLevel = 2 })).Tag);
+            "The cluster is written at format level 2, which the program of pi-2 does not know: install version 0.9.2 or a newer one on it, and try again with the same token.", (await _cluster.RefuseAsync(request)).Message);
+        Assert.Equal("B", (await _cluster.AdmitAsync(request with { NewestFormatLevel = 2 })).Tag);
     }
 
     [Fact]
     public async Task Two_at_once_get_different_letters()
     {
-        var first = TestCluster.Request(await cluster.CreateTokenAsync());
-        var second = TestCluster.Request(await cluster.CreateTokenAsync(), "pi-3");
+        var first = TestCluster.Request(await _cluster.CreateTokenAsync());
+        var second = TestCluster.Request(await _cluster.CreateTokenAsync(), "pi-3");
         JoinAnswer? other = null;
-        cluster.Desk.BeforeChange = () => other = cluster.AdmitAsync(second).GetAwaiter().GetResult();
-        Assert.Equal("C", (await cluster.AdmitAsync(first)).Tag);
+        _cluster.Desk.BeforeChange = () => other = _cluster.AdmitAsync(second).GetAwaiter().GetResult();
+        Assert.Equal("C", (await _cluster.AdmitAsync(first)).Tag);
         Assert.Equal("B", other!.Tag);
     }
 
     [Fact]
     public async Task Who_lost_the_answer_asks_again_and_gets_the_same_seat()
     {
-        var request = TestCluster.Request(await cluster.CreateTokenAsync());
-        cluster.Desk.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
-        var (_, refusal) = await cluster.Registrar.AdmitAsync(request, CancellationToken.None);
+        var request = TestCluster.Request(await _cluster.CreateTokenAsync());
+        _cluster.Desk.LearnerAnswers.Enqueue(ChangeAnswer.NotLeader);
+        var (_, refusal) = await _cluster.Registrar.AdmitAsync(request, CancellationToken.None);
         Assert.Equal(JoinError.Unavailable, refusal!.Error);
-        cluster.Time.Advance(TimeSpan.FromHours(2));
-        Assert.Equal("B", (await cluster.AdmitAsync(request)).Tag);
-        Assert.Equal("B", (await cluster.AdmitAsync(request)).Tag);
-        Assert.Single(cluster.Desk.Learners);
+        _cluster.Time.Advance(TimeSpan.FromHours(2));
+        Assert.Equal("B", (await _cluster.AdmitAsync(request)).Tag);
+        Assert.Equal("B", (await _cluster.AdmitAsync(request)).Tag);
+        Assert.Single(_cluster.Desk.Learners);
     }
 
     [Theory]
@@ -75,12 +75,12 @@ public sealed class RegistrarTests : IDisposable
     [InlineData(null)]
     public async Task An_address_that_is_none_is_refused_and_of_a_record_left_out(string? address)
     {
-        var request = TestCluster.Request(await cluster.CreateTokenAsync());
-        var refusal = await cluster.RefuseAsync(request with { Addresses = ["192.168.1.6:9443", address!] });
+        var request = TestCluster.Request(await _cluster.CreateTokenAsync());
+        var refusal = await _cluster.RefuseAsync(request with { Addresses = ["192.168.1.6:9443", address!] });
         Assert.Equal(JoinError.Malformed, refusal.Error);
         Assert.EndsWith("It looks like 192.168.1.12:9443, pi-2.lan:9443 or [fd00::2]:9443.", refusal.Message, StringComparison.Ordinal);
-        await cluster.AdmitAsync(request);
-        var seat = new Seats(cluster.Desk).Of(request.NodeId)!;
+        await _cluster.AdmitAsync(request);
+        var seat = new Seats(_cluster.Desk).Of(request.NodeId)!;
         Assert.Equal(request.Addresses, MemberRecord.Parse((seat with { Addresses = [.. request.Addresses, address!] }).ToJson())!.Addresses);
     }
 
@@ -91,7 +91,7 @@ public sealed class RegistrarTests : IDisposable
     [InlineData("https://pi 2.lan:8443")]
     public async Task A_url_for_clients_that_is_none_is_refused(string url)
     {
-        var refusal = await cluster.RefuseAsync(TestCluster.Request(await cluster.CreateTokenAsync()) with { PublicUrl = url });
+        var refusal = await _cluster.RefuseAsync(TestCluster.Request(await _cluster.CreateTokenAsync()) with { PublicUrl = url });
         Assert.StartsWith("The URL at which the node says that clients reach it is none", refusal.Message, StringComparison.Ordinal);
     }
 
@@ -103,7 +103,7 @@ public sealed class RegistrarTests : IDisposable
     [InlineData("certificateRequest")]
     public async Task A_request_with_nothing_where_something_belongs_is_none(string member)
     {
-        var request = JsonSerializer.SerializeToNode(TestCluster.Request(await cluster.CreateTokenAsync()), ClusterJson.Default.JoinRequest)!;
+        var request = JsonSerializer.SerializeToNode(TestCluster.Request(await _cluster.CreateTokenAsync()), ClusterJson.Default.JoinRequest)!;
         Assert.NotNull(request[member]);
         request[member] = null;
         Assert.Null(ClusterJson.TryRead(Encoding.UTF8.GetBytes(request.ToJsonString()), ClusterJson.Default.JoinRequest));
@@ -112,32 +112,32 @@ public sealed class RegistrarTests : IDisposable
     [Fact]
     public async Task A_follower_names_the_leader()
     {
-        var request = TestCluster.Request(await cluster.CreateTokenAsync());
-        cluster.Desk.IsLeader = false;
-        Assert.Equal(JoinError.Unavailable, (await cluster.RefuseAsync(request)).Error);
-        cluster.Desk.LeaderAddresses = ["192.168.1.9:9080"];
-        var refusal = await cluster.RefuseAsync(request);
+        var request = TestCluster.Request(await _cluster.CreateTokenAsync());
+        _cluster.Desk.IsLeader = false;
+        Assert.Equal(JoinError.Unavailable, (await _cluster.RefuseAsync(request)).Error);
+        _cluster.Desk.LeaderAddresses = ["192.168.1.9:9080"];
+        var refusal = await _cluster.RefuseAsync(request);
         Assert.Equal((JoinError.NotLeader, "192.168.1.9:9080"), (refusal.Error, Assert.Single(refusal.Leader!)));
     }
 
     [Fact]
     public async Task An_unknown_token_is_refused()
     {
-        var stranger = JoinToken.Create(TestAuthority.ClusterId, [], cluster.Identity.Authorities[0]);
-        var refusal = await cluster.RefuseAsync(TestCluster.Request(stranger));
+        var stranger = JoinToken.Create(TestAuthority.ClusterId, [], _cluster.Identity.Authorities[0]);
+        var refusal = await _cluster.RefuseAsync(TestCluster.Request(stranger));
         Assert.Equal(JoinError.TokenUnknown, refusal.Error);
         Assert.Equal("This cluster has given out no such token, or it ended long ago. Make another one with `rookery cluster token create` on a member.", refusal.Message);
 
         // Before any of its cryptography is looked at.
-        Assert.Equal(JoinError.TokenUnknown, (await cluster.RefuseAsync(TestCluster.Request(stranger) with { CertificateRequest = [1] })).Error);
+        Assert.Equal(JoinError.TokenUnknown, (await _cluster.RefuseAsync(TestCluster.Request(stranger) with { CertificateRequest = [1] })).Error);
     }
 
     [Fact]
     public async Task An_expired_token_is_refused()
     {
-        var token = await cluster.CreateTokenAsync();
-        cluster.Time.Advance(TimeSpan.FromMinutes(61));
-        var refusal = await cluster.RefuseAsync(TestCluster.Request(token));
+        var token = await _cluster.CreateTokenAsync();
+        _cluster.Time.Advance(TimeSpan.FromMinutes(61));
+        var refusal = await _cluster.RefuseAsync(TestCluster.Request(token));
         Assert.Equal(JoinError.TokenExpired, refusal.Error);
         Assert.Equal("The token ended on 2026-11-21 13:00 UTC. Make another one with `rookery cluster token create` on a member.", refusal.Message);
     }
@@ -145,10 +145,10 @@ public sealed class RegistrarTests : IDisposable
     [Fact]
     public async Task A_token_lets_in_one_node_only()
     {
-        var token = await cluster.CreateTokenAsync();
+        var token = await _cluster.CreateTokenAsync();
         var first = TestCluster.Request(token);
-        await cluster.AdmitAsync(first);
-        var refusal = await cluster.RefuseAsync(TestCluster.Request(token, "pi-3"));
+        await _cluster.AdmitAsync(first);
+        var refusal = await _cluster.RefuseAsync(TestCluster.Request(token, "pi-3"));
         Assert.Equal(JoinError.TokenUsed, refusal.Error);
         Assert.StartsWith($"The token has let node {first.Name} (B) in on 2026-11-21 12:00 UTC, and each lets in one.", refusal.Message, StringComparison.Ordinal);
     }
@@ -156,18 +156,18 @@ public sealed class RegistrarTests : IDisposable
     [Fact]
     public async Task A_node_that_was_removed_does_not_come_back_by_its_old_token()
     {
-        var request = TestCluster.Request(await cluster.CreateTokenAsync());
-        await cluster.AdmitAsync(request);
-        await cluster.Desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf(request.NodeId), null, null)], CancellationToken.None);
-        Assert.Equal(JoinError.TokenUsed, (await cluster.RefuseAsync(request)).Error);
+        var request = TestCluster.Request(await _cluster.CreateTokenAsync());
+        await _cluster.AdmitAsync(request);
+        await _cluster.Desk.ChangeAsync([new RecordChange(MemberRecord.KeyOf(request.NodeId), null, null)], CancellationToken.None);
+        Assert.Equal(JoinError.TokenUsed, (await _cluster.RefuseAsync(request)).Error);
     }
 
     [Fact]
     public async Task A_token_holds_while_the_time_is_in_doubt()
     {
-        var request = TestCluster.Request(await cluster.CreateTokenAsync());
-        cluster.Desk.Clock = static () => new(TestAuthority.Now.AddYears(1).UtcTicks, IsSure: false);
-        await cluster.AdmitAsync(request);
+        var request = TestCluster.Request(await _cluster.CreateTokenAsync());
+        _cluster.Desk.Clock = static () => new(TestAuthority.Now.AddYears(1).UtcTicks, IsSure: false);
+        await _cluster.AdmitAsync(request);
     }
 
     [Theory]
@@ -178,7 +178,7 @@ public sealed class RegistrarTests : IDisposable
     [InlineData("pi.example.org")]
     public async Task A_wrong_name_is_refused(string name)
     {
-        var refusal = await cluster.RefuseAsync(TestCluster.Request(await cluster.CreateTokenAsync(), name));
+        var refusal = await _cluster.RefuseAsync(TestCluster.Request(await _cluster.CreateTokenAsync(), name));
         Assert.Equal(JoinError.NameInvalid, refusal.Error);
         Assert.EndsWith("Say another one with --name.", refusal.Message, StringComparison.Ordinal);
     }
@@ -186,7 +186,7 @@ public sealed class RegistrarTests : IDisposable
     [Fact]
     public async Task The_name_of_another_member_is_refused()
     {
-        var refusal = await cluster.RefuseAsync(TestCluster.Request(await cluster.CreateTokenAsync(), "pi-1"));
+        var refusal = await _cluster.RefuseAsync(TestCluster.Request(await _cluster.CreateTokenAsync(), "pi-1"));
         Assert.Equal(JoinError.NameTaken, refusal.Error);
         Assert.Contains("Say another name with --name; if that node is gone for good, remove it first with `rookery cluster node rm pi-1`.", refusal.Message, StringComparison.Ordinal);
     }
@@ -194,10 +194,10 @@ public sealed class RegistrarTests : IDisposable
     [Fact]
     public async Task A_copy_of_a_member_with_another_key_is_refused()
     {
-        var first = TestCluster.Request(await cluster.CreateTokenAsync());
-        await cluster.AdmitAsync(first);
-        var copy = TestCluster.Request(await cluster.CreateTokenAsync()) with { NodeId = first.NodeId };
-        var refusal = await cluster.RefuseAsync(copy);
+        var first = TestCluster.Request(await _cluster.CreateTokenAsync());
+        await _cluster.AdmitAsync(first);
+        var copy = TestCluster.Request(await _cluster.CreateTokenAsync()) with { NodeId = first.NodeId };
+        var refusal = await _cluster.RefuseAsync(copy);
         Assert.Equal(JoinError.IdTaken, refusal.Error);
         Assert.Contains($"Let it join with an empty data directory, and remove the old one with `rookery cluster node rm {first.Name}`.", refusal.Message, StringComparison.Ordinal);
     }
@@ -205,9 +205,9 @@ public sealed class RegistrarTests : IDisposable
     [Fact]
     public async Task A_request_without_the_key_it_names_is_refused()
     {
-        var request = TestCluster.Request(await cluster.CreateTokenAsync());
+        var request = TestCluster.Request(await _cluster.CreateTokenAsync());
         request.CertificateRequest[^1] ^= 1;
-        Assert.Equal(JoinError.Malformed, (await cluster.RefuseAsync(request)).Error);
+        Assert.Equal(JoinError.Malformed, (await _cluster.RefuseAsync(request)).Error);
     }
 
     [Fact]
@@ -215,9 +215,9 @@ public sealed class RegistrarTests : IDisposable
     {
         for (int i = 2; i <= 26; i++)
         {
-            await cluster.AdmitAsync(TestCluster.Request(await cluster.CreateTokenAsync(), $"pi-{i}"));
+            await _cluster.AdmitAsync(TestCluster.Request(await _cluster.CreateTokenAsync(), $"pi-{i}"));
         }
 
-        Assert.Equal(JoinError.TooManyMembers, (await cluster.RefuseAsync(TestCluster.Request(await cluster.CreateTokenAsync(), "pi-27"))).Error);
+        Assert.Equal(JoinError.TooManyMembers, (await _cluster.RefuseAsync(TestCluster.Request(await _cluster.CreateTokenAsync(), "pi-27"))).Error);
     }
 }

@@ -9,12 +9,12 @@ namespace Rookery.Cluster.Tests.Joining;
 /// <summary>A cluster of one member, pi-1, that lets others in.</summary>
 internal sealed class TestCluster : IDisposable
 {
-    private readonly ClusterAuthority authority;
+    private readonly ClusterAuthority _authority;
 
     public TestCluster(string clusterId = TestAuthority.ClusterId)
     {
-        authority = TestAuthority.Create(clusterId);
-        Identity = TestAuthority.CreateIdentity(authority);
+        _authority = TestAuthority.Create(clusterId);
+        Identity = TestAuthority.CreateIdentity(_authority);
         Desk = new MemoryDesk { Clock = () => new ClusterTime(Time.GetUtcNow().UtcTicks, IsSure: true) };
         Tokens = new JoinTokens(() => Identity, Desk);
         Registrar = new Registrar(() => Identity, Desk, Time);
@@ -35,7 +35,7 @@ internal sealed class TestCluster : IDisposable
     public void Dispose()
     {
         Identity.Dispose();
-        authority.Dispose();
+        _authority.Dispose();
     }
 
     public async Task<JoinToken> CreateTokenAsync()

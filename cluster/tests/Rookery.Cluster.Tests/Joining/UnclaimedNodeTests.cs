@@ -21,11 +21,11 @@ public sealed class UnclaimedNodeTests
 
     private static readonly NodeIds Ids = new("unclaimednodeunclaimed", "unclaimedclusterunclai");
 
-    private readonly SimulatedDisk disk = new(Directory);
-    private readonly SimulatedTimeProvider time = new();
+    private readonly SimulatedDisk _disk = new(Directory);
+    private readonly SimulatedTimeProvider _time = new();
 
     // Of the journal, when it was served last.
-    private long firstIndex;
+    private long _firstIndex;
 
     /// <summary>What a node writes by itself: who it is, its authority, where clients find it.</summary>
     [Theory]
@@ -38,17 +38,17 @@ public sealed class UnclaimedNodeTests
         if (wasServed)
         {
             Serve(static _ => { }, isFlushed);
-            disk.WriteNew($"{Directory}/claim-code", "CODE"u8);
-            disk.WriteNew($"{Directory}/local-access", "https://127.0.0.1:8443"u8);
+            _disk.WriteNew($"{Directory}/claim-code", "CODE"u8);
+            _disk.WriteNew($"{Directory}/local-access", "https://127.0.0.1:8443"u8);
         }
 
-        Assert.Null(PutAway(disk));
-        Assert.Contains("Order the same join again", JoinClient.WhyUnfinished(disk, Directory), StringComparison.Ordinal);
-        Assert.Contains("delete everything in /data;", JoinClient.WhyUnfinished(disk, Directory), StringComparison.Ordinal);
-        Clear(disk);
-        Assert.Equal(["joining", "lock"], disk.List(Directory).Order(StringComparer.Ordinal));
-        Assert.Null(JoinClient.WhyNot(disk, Directory, TokenOf(Joined)));
-        Assert.Contains("delete /data/joining;", JoinClient.WhyUnfinished(disk, Directory), StringComparison.Ordinal);
+        Assert.Null(PutAway(_disk));
+        Assert.Contains("Order the same join again", JoinClient.WhyUnfinished(_disk, Directory), StringComparison.Ordinal);
+        Assert.Contains("delete everything in /data;", JoinClient.WhyUnfinished(_disk, Directory), StringComparison.Ordinal);
+        Clear(_disk);
+        Assert.Equal(["joining", "lock"], _disk.List(Directory).Order(StringComparer.Ordinal));
+        Assert.Null(JoinClient.WhyNot(_disk, Directory, TokenOf(Joined)));
+        Assert.Contains("delete /data/joining;", JoinClient.WhyUnfinished(_disk, Directory), StringComparison.Ordinal);
     }
 
     public static TheoryData<string, string> Used => new()
@@ -114,7 +114,7 @@ public sealed class UnclaimedNodeTests
                 }
             },
             isFlushed);
-        Assert.Equal(isFlushed, firstIndex > 4);
+        Assert.Equal(isFlushed, _firstIndex > 4);
         AssertKept("it held a database");
     }
 
@@ -137,7 +137,7 @@ public sealed class UnclaimedNodeTests
     public void Who_halted_is_kept()
     {
         Make();
-        IdentityDirectory.Retire(disk, Directory, new Retirement(RetirementCause.Halted, "A rule was broken."));
+        IdentityDirectory.Retire(_disk, Directory, new Retirement(RetirementCause.Halted, "A rule was broken."));
         AssertKept("it takes no part there any more: A rule was broken");
     }
 
@@ -149,7 +149,7 @@ public sealed class UnclaimedNodeTests
     {
         Make();
         Serve(static _ => { }, isFlushed: false);
-        disk.WriteNew($"{Directory}/{name}", "x"u8);
+        _disk.WriteNew($"{Directory}/{name}", "x"u8);
         AssertKept($"/data/{name} is nothing that a node has which was never used");
     }
 
@@ -159,11 +159,11 @@ public sealed class UnclaimedNodeTests
     {
         Make();
         Serve(static _ => { }, isFlushed: true);
-        string[] files = [.. disk.Files.Where(static file => file.EndsWith(".run", StringComparison.Ordinal) || file.Contains("/journal-", StringComparison.Ordinal))];
-        Assert.True(files.Length == 2, string.Join(' ', disk.Files));
+        string[] files = [.. _disk.Files.Where(static file => file.EndsWith(".run", StringComparison.Ordinal) || file.Contains("/journal-", StringComparison.Ordinal))];
+        Assert.True(files.Length == 2, string.Join(' ', _disk.Files));
         foreach (string file in files)
         {
-            var rotten = disk.AfterPowerLoss(0);
+            var rotten = _disk.AfterPowerLoss(0);
             if (file.EndsWith(".run", StringComparison.Ordinal))
             {
                 rotten.Rot(file, 12, 0xff);
@@ -179,7 +179,7 @@ public sealed class UnclaimedNodeTests
 
         foreach (string file in (string[])["/data/format", "/data/cluster/node.pem"])
         {
-            var rotten = disk.AfterPowerLoss(0);
+            var rotten = _disk.AfterPowerLoss(0);
             rotten.Rot(file, 30, 0xff);
             Assert.Throws<IdentityException>(() => PutAway(rotten));
         }
@@ -190,7 +190,7 @@ public sealed class UnclaimedNodeTests
     {
         Make();
         using var store = Open();
-        Assert.Throws<DataDirectoryInUseException>(() => PutAway(disk));
+        Assert.Throws<DataDirectoryInUseException>(() => PutAway(_disk));
     }
 
     [Fact]
@@ -203,8 +203,8 @@ public sealed class UnclaimedNodeTests
                 var card = new UnclaimedNodeTests();
                 card.Make();
                 card.Serve(static _ => { }, isFlushed: true);
-                card.disk.WriteNew($"{Directory}/claim-code", "CODE"u8);
-                var work = card.disk.AfterPowerLoss(0);
+                card._disk.WriteNew($"{Directory}/claim-code", "CODE"u8);
+                var work = card._disk.AfterPowerLoss(0);
                 Assert.Null(card.PutAway(work));
                 int decided = work.OperationCount;
                 Clear(work);
@@ -216,7 +216,7 @@ public sealed class UnclaimedNodeTests
                 {
                     Assert.True(operation < decided, "what was said to be put away is there");
                     using var identity = IdentityDirectory.TryLoad(image, Directory)!;
-                    using var store = NodeStore.Open(Options, image.AfterPowerLoss(0), new MemoryBudget(16 << 20), SilentRecorder.Instance, time);
+                    using var store = NodeStore.Open(Options, image.AfterPowerLoss(0), new MemoryBudget(16 << 20), SilentRecorder.Instance, _time);
                     Assert.Equal(Ids, new NodeIds(store.NodeId, store.ClusterId));
                     Assert.Equal(identity.NodeId, store.NodeId);
                     store.ApplyAll();
@@ -254,26 +254,26 @@ public sealed class UnclaimedNodeTests
         Assert.Null(store.CommitAlone(writer.Complete()).Rejection);
     }
 
-    private string? PutAway(SimulatedDisk on) => UnclaimedNode.PutAway(on, Options, Joined, new MemoryBudget(16 << 20), SilentRecorder.Instance, time);
+    private string? PutAway(SimulatedDisk on) => UnclaimedNode.PutAway(on, Options, Joined, new MemoryBudget(16 << 20), SilentRecorder.Instance, _time);
 
     private void AssertKept(string reason)
     {
-        Assert.Equal($"The node of /data is pi-1 of another cluster, rookery ({Ids.ClusterId}), and {reason}. Nothing was changed. To join this one, name an empty data directory.", PutAway(disk));
-        Assert.True(IdentityDirectory.ExistsIn(disk, Directory));
-        Assert.DoesNotContain("/data/joining", disk.Files);
+        Assert.Equal($"The node of /data is pi-1 of another cluster, rookery ({Ids.ClusterId}), and {reason}. Nothing was changed. To join this one, name an empty data directory.", PutAway(_disk));
+        Assert.True(IdentityDirectory.ExistsIn(_disk, Directory));
+        Assert.DoesNotContain("/data/joining", _disk.Files);
     }
 
     private void Make(IReadOnlyList<KnownPeer>? peers = null)
     {
-        using var founded = ClusterFounding.Found(Ids, new NodeNames("pi-1", "rookery", [IPAddress.Loopback]), [], time.GetUtcNow());
-        IdentityDirectory.Create(disk, Directory, founded);
+        using var founded = ClusterFounding.Found(Ids, new NodeNames("pi-1", "rookery", [IPAddress.Loopback]), [], _time.GetUtcNow());
+        IdentityDirectory.Create(_disk, Directory, founded);
         if (peers is not null)
         {
-            new IdentityKeeper(disk, Directory, IdentityDirectory.TryLoad(disk, Directory)!).KeepPeers(peers);
+            new IdentityKeeper(_disk, Directory, IdentityDirectory.TryLoad(_disk, Directory)!).KeepPeers(peers);
         }
     }
 
-    private NodeStore Open() => NodeStore.Open(Options, disk, new MemoryBudget(16 << 20), SilentRecorder.Instance, time);
+    private NodeStore Open() => NodeStore.Open(Options, _disk, new MemoryBudget(16 << 20), SilentRecorder.Instance, _time);
 
     private void Serve(Action<NodeStore> use, bool isFlushed, string? learner = null)
     {
@@ -298,6 +298,6 @@ public sealed class UnclaimedNodeTests
             }
         }
 
-        firstIndex = store.Journal.FirstIndex;
+        _firstIndex = store.Journal.FirstIndex;
     }
 }

@@ -17,18 +17,18 @@ public sealed class ClusterMemberTests : IDisposable
 {
     private const string Data = "/data";
 
-    private readonly SimulatedDisk disk = new(Data);
-    private readonly SimulatedTimeProvider time = new(TestAuthority.Now);
-    private readonly ClusterAuthority authority = TestAuthority.Create();
-    private readonly ConcurrentQueue<string> log = [];
+    private readonly SimulatedDisk _disk = new(Data);
+    private readonly SimulatedTimeProvider _time = new(TestAuthority.Now);
+    private readonly ClusterAuthority _authority = TestAuthority.Create();
+    private readonly ConcurrentQueue<string> _log = [];
 
     public ClusterMemberTests()
     {
-        using var identity = TestAuthority.CreateIdentity(authority, tag: "C");
-        IdentityDirectory.Create(disk, Data, identity);
+        using var identity = TestAuthority.CreateIdentity(_authority, tag: "C");
+        IdentityDirectory.Create(_disk, Data, identity);
     }
 
-    public void Dispose() => authority.Dispose();
+    public void Dispose() => _authority.Dispose();
 
     [Fact]
     public async Task A_member_opens_its_data_as_who_it_is()
@@ -43,7 +43,7 @@ public sealed class ClusterMemberTests : IDisposable
     {
         // A join lets go of the directory between the two.
         await using var member = Load();
-        JoinClient.ChooseMirror(disk, Data);
+        JoinClient.ChooseMirror(_disk, Data);
         using var node = Open(member);
         Assert.True(member.Identity.IsMirror);
         await member.DisposeAsync();
@@ -65,7 +65,7 @@ public sealed class ClusterMemberTests : IDisposable
             Assert.Equal(halted, await DiagnosisOfStartAsync());
         }
 
-        disk.Delete("/data/cluster/halted");
+        _disk.Delete("/data/cluster/halted");
         Assert.Null(await DiagnosisOfStartAsync());
     }
 
@@ -75,7 +75,7 @@ public sealed class ClusterMemberTests : IDisposable
     public async Task Who_takes_no_part_any_more_stays_up_in_diagnosis_mode_and_counts_no_start(RetirementCause cause)
     {
         Assert.Null(await DiagnosisOfStartAsync());
-        IdentityDirectory.Retire(disk, Data, new Retirement(cause, "There are two copies."));
+        IdentityDirectory.Retire(_disk, Data, new Retirement(cause, "There are two copies."));
         long starts = await NextStartAsync();
 
         await using var member = Load();
@@ -95,10 +95,10 @@ public sealed class ClusterMemberTests : IDisposable
     [Fact]
     public async Task A_cluster_of_one_that_found_a_rule_broken_is_not_sent_to_members_that_it_does_not_have()
     {
-        using var identity = IdentityDirectory.TryLoad(disk, Data)!;
+        using var identity = IdentityDirectory.TryLoad(_disk, Data)!;
         IReadOnlyList<KnownPeer> nobody = [];
-        IdentityDirectory.Update(disk, Data, identity.With(nobody));
-        IdentityDirectory.Retire(disk, Data, new Retirement(RetirementCause.Halted, "Terms fell."));
+        IdentityDirectory.Update(_disk, Data, identity.With(nobody));
+        IdentityDirectory.Retire(_disk, Data, new Retirement(RetirementCause.Halted, "Terms fell."));
 
         string? diagnosis = await DiagnosisOfStartAsync();
         Assert.StartsWith("Terms fell. It takes no part again by itself. It has no other member that could give its data back: ", diagnosis, StringComparison.Ordinal);
@@ -108,17 +108,17 @@ public sealed class ClusterMemberTests : IDisposable
     [Fact]
     public async Task A_damaged_note_keeps_the_data_out()
     {
-        IdentityDirectory.Retire(disk, Data, new Retirement(RetirementCause.Halted, "Terms fell."));
-        disk.Rot("/data/cluster/halted", 3, 1);
+        IdentityDirectory.Retire(_disk, Data, new Retirement(RetirementCause.Halted, "Terms fell."));
+        _disk.Rot("/data/cluster/halted", 3, 1);
         Assert.StartsWith("/data/cluster/halted is damaged", await DiagnosisOfStartAsync(), StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task That_the_halt_cannot_be_noted_hides_neither_the_halt_nor_what_it_means()
     {
-        disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Write, PathContains = "halted", Sticky = true });
+        _disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Write, PathContains = "halted", Sticky = true });
         Assert.Contains("a term has one leader", await BreakARuleAsync(), StringComparison.Ordinal);
-        Assert.Contains(log, static sentence => sentence.StartsWith("That this node takes no part any more could not be noted, so a restart would go on:", StringComparison.Ordinal));
+        Assert.Contains(_log, static sentence => sentence.StartsWith("That this node takes no part any more could not be noted, so a restart would go on:", StringComparison.Ordinal));
     }
 
     /// <summary>Two members lead in one term.</summary>
@@ -126,7 +126,7 @@ public sealed class ClusterMemberTests : IDisposable
     private async Task<string> BreakARuleAsync()
     {
         await using var member = Load();
-        using var store = NodeStore.Open(OptionsOf(member), disk, new MemoryBudget(16 << 20), new SilentRecorder(), time);
+        using var store = NodeStore.Open(OptionsOf(member), _disk, new MemoryBudget(16 << 20), new SilentRecorder(), _time);
         using var consensus = (RaftConsensus)member.OpenConsensus(store);
         foreach (long leader in new long[] { 7, 8 })
         {
@@ -148,17 +148,17 @@ public sealed class ClusterMemberTests : IDisposable
     private static NodeOptions OptionsOf(ClusterMember member) =>
         member.Configure(new NodeOptions { DataDirectory = Data, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, Reserve = new ReserveRule(0, 0) });
 
-    private Node Open(ClusterMember member) => Node.Open(OptionsOf(member), disk, new MemoryBudget(16 << 20), new SilentRecorder(), time, member.OpenConsensus);
+    private Node Open(ClusterMember member) => Node.Open(OptionsOf(member), _disk, new MemoryBudget(16 << 20), new SilentRecorder(), _time, member.OpenConsensus);
 
     private async Task<long> NextStartAsync()
     {
         await using var member = Load();
-        using var store = NodeStore.Open(OptionsOf(member), disk, new MemoryBudget(16 << 20), new SilentRecorder(), time);
+        using var store = NodeStore.Open(OptionsOf(member), _disk, new MemoryBudget(16 << 20), new SilentRecorder(), _time);
         return LogStart.NextIncarnation(store.Journal);
     }
 
     private ClusterMember Load() => ClusterMember.TryLoad(
-        disk,
+        _disk,
         new ClusterMemberOptions
         {
             DataDirectory = Data,
@@ -167,8 +167,8 @@ public sealed class ClusterMemberTests : IDisposable
             ClientUrls = static () => [],
             PublicUrl = "http://pi-1",
             IsClockSynchronised = static () => true,
-            Log = log.Enqueue,
-            Note = log.Enqueue,
+            Log = _log.Enqueue,
+            Note = _log.Enqueue,
         },
-        time)!;
+        _time)!;
 }

@@ -8,7 +8,7 @@ namespace Rookery.Cluster.Tests.Membership;
 
 public sealed class SeatKeeperTests
 {
-    private readonly List<string> told = [];
+    private readonly List<string> _told = [];
 
     [Fact]
     public void A_standby_gets_no_vote_for_a_third_member_that_has_not_caught_up()
@@ -18,7 +18,7 @@ public sealed class SeatKeeperTests
         cluster.Change(MemberChange.Learner, cluster.B);
         cluster.Change(MemberChange.Learner, cluster.C);
         Assert.Null(cluster.Do(cluster.A, CommandEncoder.CreateDatabase("db", SteppedCluster.HistoryId)).Rejection);
-        var keeper = new SeatKeeper(cluster.A.Consensus!, told.Add);
+        var keeper = new SeatKeeper(cluster.A.Consensus!, _told.Add);
         cluster.RunUntil(() => cluster.A.Consensus!.ReadPeers().Any(peer => peer.Node == cluster.B.Id && peer.IsCaughtUp), "the standby has caught up");
         for (int round = 0; round < 10; round++)
         {
@@ -40,7 +40,7 @@ public sealed class SeatKeeperTests
                 return Voters(cluster) == 3;
             },
             "all three vote");
-        Assert.Equal(2, told.Count);
+        Assert.Equal(2, _told.Count);
     }
 
     [Fact]
@@ -49,7 +49,7 @@ public sealed class SeatKeeperTests
         using var cluster = Begin();
         Write(cluster, 'b', new Guid("6f9619ff-8b86-d011-b42d-00c04fc964ff"));
         Write(cluster, 'c', storeId: null);
-        var keeper = new SeatKeeper(cluster.A.Consensus!, told.Add);
+        var keeper = new SeatKeeper(cluster.A.Consensus!, _told.Add);
         for (int round = 0; round < SeatKeeper.RoundsUntilCompleted; round++)
         {
             keeper.DoRound();
@@ -59,7 +59,7 @@ public sealed class SeatKeeperTests
         keeper.DoRound();
         Assert.True(cluster.A.Consensus.ReadState().Configuration.IsLearner(cluster.C.Id));
         Assert.False(cluster.A.Consensus.ReadState().Configuration.IsMember(cluster.B.Id));
-        Assert.StartsWith("Member pi-c was let in and not made a learner", Assert.Single(told), StringComparison.Ordinal);
+        Assert.StartsWith("Member pi-c was let in and not made a learner", Assert.Single(_told), StringComparison.Ordinal);
     }
 
     private static SteppedCluster Begin()

@@ -21,31 +21,31 @@ public sealed class StewardTests : IDisposable
 
     private static readonly Guid Store = Guid.Parse("00000000-0000-0000-0000-000000000001");
 
-    private readonly SimulatedDisk disk = new(Data);
-    private readonly SimulatedTimeProvider time = new(TestAuthority.Now);
-    private readonly ClusterAuthority authority = TestAuthority.Create();
-    private readonly IdentityKeeper keeper;
+    private readonly SimulatedDisk _disk = new(Data);
+    private readonly SimulatedTimeProvider _time = new(TestAuthority.Now);
+    private readonly ClusterAuthority _authority = TestAuthority.Create();
+    private readonly IdentityKeeper _keeper;
 
     public StewardTests()
     {
-        var identity = TestAuthority.CreateIdentity(authority);
-        IdentityDirectory.Create(disk, Data, identity);
-        keeper = new IdentityKeeper(disk, Data, identity);
-        keeper.KeepPeers([]);
+        var identity = TestAuthority.CreateIdentity(_authority);
+        IdentityDirectory.Create(_disk, Data, identity);
+        _keeper = new IdentityKeeper(_disk, Data, identity);
+        _keeper.KeepPeers([]);
     }
 
     public void Dispose()
     {
-        keeper.Current.Dispose();
-        authority.Dispose();
+        _keeper.Current.Dispose();
+        _authority.Dispose();
     }
 
     [Fact]
     public async Task A_member_that_waits_for_a_leader_to_announce_itself_connects_meanwhile_to_whom_it_hears_of()
     {
         using var store = NodeStore.Open(
-            new NodeOptions { DataDirectory = Data, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, Reserve = new ReserveRule(0, 0) }, disk, new MemoryBudget(16 << 20), new SilentRecorder(), time);
-        await using var network = new PeerNetwork(TestMember.Hello(TestAuthority.NodeId), TestMember.TrustOf(authority, TestAuthority.NodeId), new TestAdmission(), time, static _ => { });
+            new NodeOptions { DataDirectory = Data, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, Reserve = new ReserveRule(0, 0) }, _disk, new MemoryBudget(16 << 20), new SilentRecorder(), _time);
+        await using var network = new PeerNetwork(TestMember.Hello(TestAuthority.NodeId), TestMember.TrustOf(_authority, TestAuthority.NodeId), new TestAdmission(), _time, static _ => { });
         using var consensus = RaftConsensus.Open(store, new ConsensusOptions { Network = network, MayBegin = true });
         network.Start(consensus);
         var desk = new MemoryDesk { CaughtUp = new TaskCompletionSource<bool>() };
@@ -53,7 +53,7 @@ public sealed class StewardTests : IDisposable
         steward.Start();
         await RoundsUntilAsync(() => desk.Waiting > 0, "it waits for a leader");
 
-        keeper.KeepPeers([Moved]);
+        _keeper.KeepPeers([Moved]);
         await RoundsUntilAsync(() => network.Status().Any(static peer => peer.Node == Members.IdOf(Moved.NodeId)), "it connects to whom it heard of");
         Assert.Equal([.. Moved.Addresses, "127.0.0.1:4"], network.AddressesOf(Members.IdOf(Moved.NodeId)));      // and where its owner says, but not at its own address
         Assert.Equal((1, 0), (desk.Waiting, desk.Changes));
@@ -66,11 +66,11 @@ public sealed class StewardTests : IDisposable
     public async Task A_member_that_reaches_no_leader_looks_for_the_others_where_they_are_announced()
     {
         using var store = NodeStore.Open(
-            new NodeOptions { DataDirectory = Data, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, Reserve = new ReserveRule(0, 0) }, disk, new MemoryBudget(16 << 20), new SilentRecorder(), time);
-        await using var network = new PeerNetwork(TestMember.Hello(TestAuthority.NodeId), TestMember.TrustOf(authority, TestAuthority.NodeId), new TestAdmission(), time, static _ => { });
+            new NodeOptions { DataDirectory = Data, SegmentBytes = 64 << 10, MemtableBytes = 48 << 10, Reserve = new ReserveRule(0, 0) }, _disk, new MemoryBudget(16 << 20), new SilentRecorder(), _time);
+        await using var network = new PeerNetwork(TestMember.Hello(TestAuthority.NodeId), TestMember.TrustOf(_authority, TestAuthority.NodeId), new TestAdmission(), _time, static _ => { });
         using var consensus = RaftConsensus.Open(store, new ConsensusOptions { Network = network, MayBegin = false });
         network.Start(consensus);
-        keeper.KeepPeers([Moved]);
+        _keeper.KeepPeers([Moved]);
         int looks = 0;
         await using var steward = StewardOf(
             consensus,
@@ -94,22 +94,22 @@ public sealed class StewardTests : IDisposable
     private Steward StewardOf(RaftConsensus consensus, PeerNetwork network, MemoryDesk desk, Func<CancellationToken, Task<IReadOnlyList<AnnouncedNode>>>? browse = null) => new(
         consensus,
         network,
-        keeper,
-        new Announcement(() => keeper.Current, desk, time),
-        new AuthorityRotation(() => keeper.Current, keeper.Change, desk, time),
-        new Whereabouts(keeper, () => new MemberFacts(Store, 1, 1, ["127.0.0.1:2"], ["https://127.0.0.1:3"], null), time.GetUtcNow, static _ => { }),
+        _keeper,
+        new Announcement(() => _keeper.Current, desk, _time),
+        new AuthorityRotation(() => _keeper.Current, _keeper.Change, desk, _time),
+        new Whereabouts(_keeper, () => new MemberFacts(Store, 1, 1, ["127.0.0.1:2"], ["https://127.0.0.1:3"], null), _time.GetUtcNow, static _ => { }),
         ["127.0.0.1:2", "127.0.0.1:4"],
         browse ?? (static _ => Task.FromResult<IReadOnlyList<AnnouncedNode>>([])),
         static () => false,
         static (_, _) => Task.FromResult(0),
         static _ => { },
         static _ => { },
-        time);
+        _time);
 
     private Task RoundsUntilAsync(Func<bool> holds, string what) => Eventually.HoldsAsync(
         () =>
         {
-            time.Advance(TimeSpan.FromSeconds(1));
+            _time.Advance(TimeSpan.FromSeconds(1));
             return holds();
         },
         what);

@@ -8,23 +8,23 @@ namespace Rookery.Cluster.Tests.Membership;
 
 public sealed class WhereaboutsTests : IDisposable
 {
-    private readonly ClusterAuthority authority = ClusterAuthority.Create(TestAuthority.ClusterId, "home", ["example.org", "shop"]);
-    private readonly IdentityKeeper keeper;
-    private readonly Whereabouts whereabouts;
-    private readonly List<string> log = [];
-    private MemberFacts facts = Facts("192.168.1.5");
-    private DateTimeOffset now = TestAuthority.Now;
+    private readonly ClusterAuthority _authority = ClusterAuthority.Create(TestAuthority.ClusterId, "home", ["example.org", "shop"]);
+    private readonly IdentityKeeper _keeper;
+    private readonly Whereabouts _whereabouts;
+    private readonly List<string> _log = [];
+    private MemberFacts _facts = Facts("192.168.1.5");
+    private DateTimeOffset _now = TestAuthority.Now;
 
     public WhereaboutsTests()
     {
         var disk = new SimulatedDisk("/data");
-        var identity = TestAuthority.CreateIdentity(authority);
+        var identity = TestAuthority.CreateIdentity(_authority);
         IdentityDirectory.Create(disk, "/data", identity);
-        keeper = new IdentityKeeper(disk, "/data", identity);
-        whereabouts = new Whereabouts(keeper, () => facts, () => now, log.Add);
+        _keeper = new IdentityKeeper(disk, "/data", identity);
+        _whereabouts = new Whereabouts(_keeper, () => _facts, () => _now, _log.Add);
     }
 
-    public void Dispose() => authority.Dispose();
+    public void Dispose() => _authority.Dispose();
 
     [Theory]
     [InlineData("192.168.1.5", true)]
@@ -39,35 +39,35 @@ public sealed class WhereaboutsTests : IDisposable
     [InlineData("bank.example", false)]
     public void The_certificate_is_for_whatever_clients_are_told_to_use_as_far_as_it_may_be(string host, bool isCovered)
     {
-        facts = Facts("192.168.1.5", peer: "10.8.0.1", publicUrl: "https://DB.home.arpa:8443");
+        _facts = Facts("192.168.1.5", peer: "10.8.0.1", publicUrl: "https://DB.home.arpa:8443");
         Rounds(1);
-        Assert.Equal(isCovered, keeper.Current.Certificate.MatchesHostname(host));
+        Assert.Equal(isCovered, _keeper.Current.Certificate.MatchesHostname(host));
     }
 
     [Fact]
     public void A_machine_that_moves_says_so_and_gets_another_certificate_within_a_minute()
     {
         Rounds(1);
-        var before = whereabouts.Facts;
-        log.Clear();
-        facts = Facts("192.168.1.77");
+        var before = _whereabouts.Facts;
+        _log.Clear();
+        _facts = Facts("192.168.1.77");
         Rounds(60);
-        Assert.NotSame(before, whereabouts.Facts);
-        Assert.True(keeper.Current.Certificate.MatchesHostname("192.168.1.77"));
-        Assert.Equal("This node's certificate was signed anew.", Assert.Single(log));
+        Assert.NotSame(before, _whereabouts.Facts);
+        Assert.True(_keeper.Current.Certificate.MatchesHostname("192.168.1.77"));
+        Assert.Equal("This node's certificate was signed anew.", Assert.Single(_log));
     }
 
     [Fact]
     public void A_machine_that_stays_or_loses_its_network_for_a_while_has_nothing_to_say()
     {
         Rounds(1);
-        var (before, certificate) = (whereabouts.Facts, keeper.Current.Certificate);
-        facts = Facts("192.168.1.5");
+        var (before, certificate) = (_whereabouts.Facts, _keeper.Current.Certificate);
+        _facts = Facts("192.168.1.5");
         Rounds(60);
-        facts = facts with { Addresses = [], ClientUrls = [] };
+        _facts = _facts with { Addresses = [], ClientUrls = [] };
         Rounds(60);
-        Assert.Same(before, whereabouts.Facts);
-        Assert.Same(certificate, keeper.Current.Certificate);
+        Assert.Same(before, _whereabouts.Facts);
+        Assert.Same(certificate, _keeper.Current.Certificate);
     }
 
     /// <summary>It was off for two years, and its clock found a source of time half a minute after the start.</summary>
@@ -76,12 +76,12 @@ public sealed class WhereaboutsTests : IDisposable
     [InlineData(-2)]
     public void A_clock_that_steps_over_the_life_of_the_certificate_renews_it_at_once(int years)
     {
-        now = TestAuthority.Now.AddYears(10);
+        _now = TestAuthority.Now.AddYears(10);
         Rounds(30);
-        now = now.AddYears(years);
+        _now = _now.AddYears(years);
         Rounds(1);
-        var (notBefore, notAfter) = CertificateLife.Of(keeper.Current.Certificate);
-        Assert.InRange(now, notBefore, notAfter);
+        var (notBefore, notAfter) = CertificateLife.Of(_keeper.Current.Certificate);
+        Assert.InRange(_now, notBefore, notAfter);
     }
 
     [Theory]
@@ -92,10 +92,10 @@ public sealed class WhereaboutsTests : IDisposable
     [InlineData(null, null)]
     public void A_public_URL_that_cannot_be_signed_is_told(string? url, string? sentence)
     {
-        string? told = Facts("192.168.1.5", publicUrl: url).WhyNotSigned(keeper.Current);
+        string? told = Facts("192.168.1.5", publicUrl: url).WhyNotSigned(_keeper.Current);
         Assert.Equal(sentence is null, told is null);
         Assert.Contains(sentence ?? "", told ?? "", StringComparison.Ordinal);
-        Assert.Null((Facts("192.168.1.5", publicUrl: url) with { ClientUrls = ["http://127.0.0.1:8080"] }).WhyNotSigned(keeper.Current));
+        Assert.Null((Facts("192.168.1.5", publicUrl: url) with { ClientUrls = ["http://127.0.0.1:8080"] }).WhyNotSigned(_keeper.Current));
     }
 
     private static MemberFacts Facts(string address, string? peer = null, string? publicUrl = null) =>
@@ -105,7 +105,7 @@ public sealed class WhereaboutsTests : IDisposable
     {
         for (int round = 0; round < count; round++)
         {
-            whereabouts.DoRound();
+            _whereabouts.DoRound();
         }
     }
 }

@@ -11,14 +11,14 @@ namespace Rookery.Cluster.Tests.Peers;
 
 public sealed class ForwardTests : IDisposable
 {
-    private readonly ClusterAuthority authority = TestAuthority.Create();
+    private readonly ClusterAuthority _authority = TestAuthority.Create();
 
-    public void Dispose() => authority.Dispose();
+    public void Dispose() => _authority.Dispose();
 
     [Fact]
     public async Task Each_caller_gets_the_outcome_of_its_own_command()
     {
-        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
         await Task.WhenAll(Enumerable.Range(0, 200).Select(async number =>
@@ -57,13 +57,13 @@ public sealed class ForwardTests : IDisposable
         Assert.Equal((term, wantsReceipt), told);
 
         Task<TestMember> StartAsync(string node, int level) => TestMember.StartAsync(
-            TestMember.Hello(node) with { FeatureLevel = level }, TestMember.TrustOf(authority, node));
+            TestMember.Hello(node) with { FeatureLevel = level }, TestMember.TrustOf(_authority, node));
     }
 
     [Fact]
     public async Task A_refusal_comes_back_and_a_failure_is_one()
     {
-        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
         var refusal = new Rejection(RejectionKind.ConcurrencyConflict, "It changed.") { DocumentId = "users/1", Expected = "A:1-x", Actual = "A:2-x", Operation = 0 };
@@ -85,7 +85,7 @@ public sealed class ForwardTests : IDisposable
     [Fact]
     public async Task One_command_that_takes_its_time_keeps_no_other_from_its_outcome()
     {
-        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
         using var mayGoOn = new ManualResetEventSlim();
@@ -109,8 +109,8 @@ public sealed class ForwardTests : IDisposable
     [Fact]
     public async Task What_was_never_sent_has_no_leader_and_what_was_sent_is_unknown_when_the_connection_breaks()
     {
-        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"));
-        var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(authority, "B2"));
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
+        var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
         Assert.Equal(RejectionKind.NoLeader, (await a.Network.ForwardAsync(b.Node, Command([1]), CancellationToken.None)).Rejection!.Kind);
         Assert.False(a.Network.Reaches(b.Node));
         a.Network.SetPeers([b.Address]);
@@ -128,7 +128,7 @@ public sealed class ForwardTests : IDisposable
     [Fact]
     public async Task Who_gives_up_after_it_was_sent_does_not_know()
     {
-        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
         var held = Hold(b);
@@ -151,8 +151,8 @@ public sealed class ForwardTests : IDisposable
     {
         const int Commands = 20;
         // Its clock stands: nobody's patience ends.
-        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"), time: new SimulatedTimeProvider());
-        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(authority, "B2"));
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"), time: new SimulatedTimeProvider());
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
         a.Network.SetPeers([b.Address]);
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
         var held = Hold(b);
@@ -177,7 +177,7 @@ public sealed class ForwardTests : IDisposable
     [Fact]
     public async Task A_command_of_32_MiB_goes_alone()
     {
-        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
         b.Receiver.Propose = static (command, _) =>

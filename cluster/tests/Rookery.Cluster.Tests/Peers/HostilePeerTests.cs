@@ -16,19 +16,19 @@ namespace Rookery.Cluster.Tests.Peers;
 /// <summary>What a member does that is broken or hostile, with a good certificate.</summary>
 public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
 {
-    private readonly ClusterAuthority authority = TestAuthority.Create();
-    private TestMember a = null!;
-    private PeerTrust trust = null!;
+    private readonly ClusterAuthority _authority = TestAuthority.Create();
+    private TestMember _a = null!;
+    private PeerTrust _trust = null!;
 
     public async Task InitializeAsync()
     {
-        a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"));
-        trust = TestMember.TrustOf(authority, "B2")();
+        _a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
+        _trust = TestMember.TrustOf(_authority, "B2")();
     }
 
-    public async Task DisposeAsync() => await a.DisposeAsync();
+    public async Task DisposeAsync() => await _a.DisposeAsync();
 
-    public void Dispose() => authority.Dispose();
+    public void Dispose() => _authority.Dispose();
 
     [Fact]
     public async Task Garbage_instead_of_a_hello_closes_the_connection()
@@ -36,7 +36,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         for (int seed = 0; seed < 20; seed++)
         {
             var random = new Random(seed);
-            await using var raw = await RawPeer.DialAsync(a.Port, trust);
+            await using var raw = await RawPeer.DialAsync(_a.Port, _trust);
             if (seed % 2 == 0)
             {
                 await raw.SendAsync(PacketKind.Hello, MessageCodecTests.Mangle(random, RawPeer.Encode(TestMember.Hello("B2") with { Kind = LinkKind.Bulk })));
@@ -66,7 +66,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         BinaryPrimitives.WriteUInt32LittleEndian(head, length);
         await raw.SendAsync(head);
         await raw.ReadToEndAsync();
-        await Eventually.HoldsAsync(() => a.WasTold($"A packet of {length} bytes was announced"), "it is told");
+        await Eventually.HoldsAsync(() => _a.WasTold($"A packet of {length} bytes was announced"), "it is told");
         await AssertServesAsync();
     }
 
@@ -89,7 +89,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
     {
         var never = new TaskCompletionSource<CommandOutcome>();
         int proposed = 0;
-        a.Receiver.Propose = (command, _) =>
+        _a.Receiver.Propose = (command, _) =>
         {
             command.Dispose();
             Interlocked.Increment(ref proposed);
@@ -103,7 +103,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         }
 
         await raw.ReadToEndAsync();
-        await Eventually.HoldsAsync(() => a.WasTold("bytes of commands were forwarded at once"), "it is told");
+        await Eventually.HoldsAsync(() => _a.WasTold("bytes of commands were forwarded at once"), "it is told");
         Assert.InRange(Volatile.Read(ref proposed), 7, 8);
         never.SetResult(new CommandOutcome(new Rejection(RejectionKind.Stopping, "Stopping.")));
         await AssertServesAsync();
@@ -119,7 +119,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
             for (int i = 0; i < 300; i++)
             {
                 var socket = new Socket(SocketType.Stream, ProtocolType.Tcp);
-                await socket.ConnectAsync(IPAddress.Loopback, a.Port);
+                await socket.ConnectAsync(IPAddress.Loopback, _a.Port);
                 strangers.Add(new NetworkStream(socket, ownsSocket: true));
                 if (i % 2 == 0)
                 {
@@ -152,13 +152,13 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
             var name = new X500DistinguishedNameBuilder();
             name.AddCommonName($"stranger {i}\nerror: all is lost{new string('x', 1000)}");
             using var own = new CertificateRequest(name.Build(), key, HashAlgorithmName.SHA256).CreateSelfSigned(TestAuthority.Now, TestAuthority.Now.AddYears(10));
-            await using var raw = await RawPeer.DialAsync(a.Port, trust with { Certificate = SslStreamCertificateContext.Create(own, additionalCertificates: null, offline: true) });
+            await using var raw = await RawPeer.DialAsync(_a.Port, _trust with { Certificate = SslStreamCertificateContext.Create(own, additionalCertificates: null, offline: true) });
             await raw.SayHelloAsync(TestMember.Hello($"S{i}"));
             Assert.NotNull(await raw.ReadToEndAsync());
         }
 
-        Assert.Equal(StrangerLog.MostSentences, a.Log.Count);
-        Assert.All(a.Log, static sentence => Assert.True(sentence.Length < 300 && !sentence.Contains('\n', StringComparison.Ordinal), sentence));
+        Assert.Equal(StrangerLog.MostSentences, _a.Log.Count);
+        Assert.All(_a.Log, static sentence => Assert.True(sentence.Length < 300 && !sentence.Contains('\n', StringComparison.Ordinal), sentence));
     }
 
     /// <summary>A peer whose power went answers nothing and closes nothing.</summary>
@@ -168,7 +168,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
         var time = new SimulatedTimeProvider();
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
-        await using var caller = await TestMember.StartAsync(TestMember.Hello("C3"), TestMember.TrustOf(authority, "C3"), time: time);
+        await using var caller = await TestMember.StartAsync(TestMember.Hello("C3"), TestMember.TrustOf(_authority, "C3"), time: time);
         int port = ((IPEndPoint)listener.LocalEndpoint).Port;
         caller.Network.SetPeers([new PeerAddress(Members.IdOf("B2"), [$"127.0.0.1:{port}"])]);
         await using var first = await SilentAsync(listener);
@@ -192,7 +192,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
 
     private async Task<RawPeer> SilentAsync(TcpListener listener)
     {
-        var raw = await RawPeer.AcceptAsync(listener, trust);
+        var raw = await RawPeer.AcceptAsync(listener, _trust);
         var hello = PeerHello.Read((await raw.ReceiveAsync())!.Value.Body);
         await raw.SayHelloAsync(TestMember.Hello("B2") with { Kind = hello.Kind });
         return raw;
@@ -200,7 +200,7 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
 
     private async Task<RawPeer> GreetAsync(LinkKind kind)
     {
-        var raw = await RawPeer.DialAsync(a.Port, trust);
+        var raw = await RawPeer.DialAsync(_a.Port, _trust);
         await raw.SayHelloAsync(TestMember.Hello("B2") with { Kind = kind });
         Assert.Equal(PacketKind.Hello, (await raw.ReceiveAsync())!.Value.Kind);
         return raw;
@@ -209,10 +209,10 @@ public sealed class HostilePeerTests : IAsyncLifetime, IDisposable
     /// <summary>Others are served as before.</summary>
     private async Task AssertServesAsync()
     {
-        await using var c = await TestMember.StartAsync(TestMember.Hello("C3"), TestMember.TrustOf(authority, "C3"));
-        c.Network.SetPeers([a.Address]);
+        await using var c = await TestMember.StartAsync(TestMember.Hello("C3"), TestMember.TrustOf(_authority, "C3"));
+        c.Network.SetPeers([_a.Address]);
         await Eventually.HoldsAsync(() => c.IsConnectedToAll, "another member is connected");
-        c.Network.Send(Samples.Message(new Random(1), MessageKind.Vote, c.Node, a.Node), []);
-        await Eventually.HoldsAsync(() => !a.Receiver.Messages.IsEmpty, "its message arrives");
+        c.Network.Send(Samples.Message(new Random(1), MessageKind.Vote, c.Node, _a.Node), []);
+        await Eventually.HoldsAsync(() => !_a.Receiver.Messages.IsEmpty, "its message arrives");
     }
 }

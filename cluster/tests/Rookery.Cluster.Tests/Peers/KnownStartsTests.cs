@@ -6,10 +6,10 @@ namespace Rookery.Cluster.Tests.Peers;
 /// <summary>Of two starts of one store that want connections, which is the copy.</summary>
 public sealed class KnownStartsTests
 {
-    private readonly SimulatedTimeProvider time = new();
-    private readonly KnownStarts starts;
+    private readonly SimulatedTimeProvider _time = new();
+    private readonly KnownStarts _starts;
 
-    public KnownStartsTests() => starts = new KnownStarts(static _ => null, time);
+    public KnownStartsTests() => _starts = new KnownStarts(static _ => null, _time);
 
     [Fact]
     public void A_copy_that_was_started_more_often_is_refused_for_good_while_the_original_answers_and_when_it_is_off()
@@ -17,19 +17,19 @@ public sealed class KnownStartsTests
         var original = Start(counter: 5, run: 1);
         var copy = Start(counter: 9, run: 2);
         Connect(original);
-        Assert.Equal(PeerRefusalKind.Passing, starts.Refuse(copy)!.Kind);
-        Assert.True(starts.IsChallenged(original));
-        time.Advance(TimeSpan.FromMilliseconds(500));
-        Assert.Null(starts.RefuseLater(original, time.GetTimestamp()));
-        Assert.Equal(PeerRefusalKind.ForGood, starts.Refuse(copy)!.Kind);
-        Assert.Null(starts.Refuse(original));
+        Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(copy)!.Kind);
+        Assert.True(_starts.IsChallenged(original));
+        _time.Advance(TimeSpan.FromMilliseconds(500));
+        Assert.Null(_starts.RefuseLater(original, _time.GetTimestamp()));
+        Assert.Equal(PeerRefusalKind.ForGood, _starts.Refuse(copy)!.Kind);
+        Assert.Null(_starts.Refuse(original));
 
-        starts.Disconnected(original);
-        Assert.Equal(PeerRefusalKind.ForGood, starts.Refuse(copy)!.Kind);
+        _starts.Disconnected(original);
+        Assert.Equal(PeerRefusalKind.ForGood, _starts.Refuse(copy)!.Kind);
         var restarted = Start(counter: 6, run: 3);
-        Assert.Null(starts.Refuse(restarted));
-        starts.Connected(restarted);
-        Assert.Equal(PeerRefusalKind.ForGood, starts.RefuseLater(original, time.GetTimestamp())!.Kind);
+        Assert.Null(_starts.Refuse(restarted));
+        _starts.Connected(restarted);
+        Assert.Equal(PeerRefusalKind.ForGood, _starts.RefuseLater(original, _time.GetTimestamp())!.Kind);
     }
 
     [Fact]
@@ -37,44 +37,44 @@ public sealed class KnownStartsTests
     {
         var before = Start(counter: 5, run: 1);
         Connect(before);
-        starts.Disconnected(before);
+        _starts.Disconnected(before);
         var restarted = Start(counter: 6, run: 2);
-        Assert.Null(starts.Refuse(restarted));
-        starts.Connected(restarted);
+        Assert.Null(_starts.Refuse(restarted));
+        _starts.Connected(restarted);
 
         // What was written before it ended goes on to come, the answer to the last question too.
-        long asked = time.GetTimestamp();
-        time.Advance(TimeSpan.FromMilliseconds(10));
+        long asked = _time.GetTimestamp();
+        _time.Advance(TimeSpan.FromMilliseconds(10));
         var again = Start(counter: 7, run: 3);
         for (int second = 0; second < 4; second++)
         {
-            Assert.Equal(PeerRefusalKind.Passing, starts.Refuse(again)!.Kind);
-            Assert.True(starts.IsChallenged(restarted));
-            time.Advance(TimeSpan.FromSeconds(1));
-            Assert.Null(starts.RefuseLater(restarted, answered: 0));
-            Assert.Null(starts.RefuseLater(restarted, asked));
+            Assert.Equal(PeerRefusalKind.Passing, _starts.Refuse(again)!.Kind);
+            Assert.True(_starts.IsChallenged(restarted));
+            _time.Advance(TimeSpan.FromSeconds(1));
+            Assert.Null(_starts.RefuseLater(restarted, answered: 0));
+            Assert.Null(_starts.RefuseLater(restarted, asked));
         }
 
-        time.Advance(TimeSpan.FromMilliseconds(1));
-        Assert.Null(starts.Refuse(again));
-        Assert.False(starts.IsChallenged(again));
+        _time.Advance(TimeSpan.FromMilliseconds(1));
+        Assert.Null(_starts.Refuse(again));
+        Assert.False(_starts.IsChallenged(again));
     }
 
     [Fact]
     public void Fewer_starts_and_as_many_in_another_run_are_copies_whoever_is_connected()
     {
-        Assert.Null(starts.Refuse(Start(counter: 5, run: 1)));
-        Assert.Equal(PeerRefusalKind.ForGood, starts.Refuse(Start(counter: 4, run: 2))!.Kind);
-        Assert.Equal(PeerRefusalKind.ForGood, starts.Refuse(Start(counter: 5, run: 3))!.Kind);
-        Assert.Null(starts.Refuse(Start(counter: 5, run: 1)));
+        Assert.Null(_starts.Refuse(Start(counter: 5, run: 1)));
+        Assert.Equal(PeerRefusalKind.ForGood, _starts.Refuse(Start(counter: 4, run: 2))!.Kind);
+        Assert.Equal(PeerRefusalKind.ForGood, _starts.Refuse(Start(counter: 5, run: 3))!.Kind);
+        Assert.Null(_starts.Refuse(Start(counter: 5, run: 1)));
     }
 
     private static PeerHello Start(long counter, ulong run) => TestMember.Hello("B2") with { BootCounter = counter, Run = run };
 
     private void Connect(PeerHello start)
     {
-        Assert.Null(starts.Refuse(start));
-        starts.Connected(start);
-        Assert.Null(starts.RefuseLater(start, time.GetTimestamp()));
+        Assert.Null(_starts.Refuse(start));
+        _starts.Connected(start);
+        Assert.Null(_starts.RefuseLater(start, _time.GetTimestamp()));
     }
 }

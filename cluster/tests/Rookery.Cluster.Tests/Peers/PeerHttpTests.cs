@@ -7,23 +7,23 @@ namespace Rookery.Cluster.Tests.Peers;
 /// <summary>HTTPS between members over TLS on loopback.</summary>
 public sealed class PeerHttpTests : IDisposable
 {
-    private readonly ClusterAuthority authority = TestAuthority.Create();
+    private readonly ClusterAuthority _authority = TestAuthority.Create();
 
-    public void Dispose() => authority.Dispose();
+    public void Dispose() => _authority.Dispose();
 
     /// <summary>As a record looks that names a bridge of containers, which each machine has, and a network that is gone.</summary>
     [Fact]
     public async Task A_member_is_asked_at_the_first_address_at_which_it_is()
     {
-        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(authority, "B2"));
-        await using var another = await TestMember.StartAsync(TestMember.Hello("C3"), TestMember.TrustOf(authority, "C3"));
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
+        await using var another = await TestMember.StartAsync(TestMember.Hello("C3"), TestMember.TrustOf(_authority, "C3"));
         using var foreignAuthority = TestAuthority.Create();
         await using var foreign = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(foreignAuthority, "B2"));
         string[] elsewhere = [$"127.0.0.1:{TestMember.FreePort()}", .. another.Address.Addresses, .. foreign.Address.Addresses, "no-such-host.invalid:9443", "no address"];
-        using var client = PeerHttp.CreateClient(TestMember.TrustOf(authority, "A1")(), b.Node, [.. elsewhere, .. b.Address.Addresses], TestMember.Hello("A1"));
+        using var client = PeerHttp.CreateClient(TestMember.TrustOf(_authority, "A1")(), b.Node, [.. elsewhere, .. b.Address.Addresses], TestMember.Hello("A1"));
         Assert.Equal("A1", await client.GetStringAsync(new Uri("/", UriKind.Relative)));
 
-        using var lost = PeerHttp.CreateClient(TestMember.TrustOf(authority, "A1")(), b.Node, elsewhere, TestMember.Hello("A1"));
+        using var lost = PeerHttp.CreateClient(TestMember.TrustOf(_authority, "A1")(), b.Node, elsewhere, TestMember.Hello("A1"));
         var failure = await Assert.ThrowsAsync<HttpRequestException>(() => lost.GetStringAsync(new Uri("/", UriKind.Relative)));
         Assert.All(elsewhere, address => Assert.Contains(address + ": ", failure.Message, StringComparison.Ordinal));
     }
@@ -32,7 +32,7 @@ public sealed class PeerHttpTests : IDisposable
     [Fact]
     public async Task An_old_copy_of_a_member_is_refused_as_on_its_other_connections()
     {
-        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(authority, "B2"));
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
         var hello = TestMember.Hello("A1") with { Run = 7 };
         Assert.Equal("welcome", await AskAsync(b, hello));
         Assert.Contains("This is an old copy of node A1", await AskAsync(b, hello with { BootCounter = 4 }), StringComparison.Ordinal);
@@ -46,8 +46,8 @@ public sealed class PeerHttpTests : IDisposable
     [Fact]
     public async Task Where_a_member_was_reached_comes_before_what_the_records_say()
     {
-        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"));
-        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(authority, "B2"));
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"));
         string dead = $"127.0.0.1:{TestMember.FreePort()}";
         a.Network.SetPeers([new PeerAddress(b.Node, [dead, .. b.Address.Addresses])]);
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "it is reached at its second address");
@@ -57,7 +57,7 @@ public sealed class PeerHttpTests : IDisposable
 
     private async Task<string> AskAsync(TestMember member, PeerHello? hello)
     {
-        using var client = PeerHttp.CreateClient(TestMember.TrustOf(authority, "A1")(), member.Node, member.Address.Addresses, hello);
+        using var client = PeerHttp.CreateClient(TestMember.TrustOf(_authority, "A1")(), member.Node, member.Address.Addresses, hello);
         return await client.GetStringAsync(new Uri(TestMember.GatePath, UriKind.Relative));
     }
 }

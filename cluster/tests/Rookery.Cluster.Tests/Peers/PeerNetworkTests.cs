@@ -15,17 +15,17 @@ namespace Rookery.Cluster.Tests.Peers;
 /// <summary>Real networks over TLS on loopback.</summary>
 public sealed class PeerNetworkTests : IDisposable
 {
-    private readonly ClusterAuthority authority = TestAuthority.Create();
+    private readonly ClusterAuthority _authority = TestAuthority.Create();
 
-    public void Dispose() => authority.Dispose();
+    public void Dispose() => _authority.Dispose();
 
     /// <summary>It was off while all others were replaced: it is called by one that it does not know, and answers.</summary>
     [Fact]
     public async Task Who_calls_and_is_not_known_is_called_back_where_it_listens()
     {
         int port = TestMember.FreePort();
-        await using var old = await TestMember.StartAsync(TestMember.Hello("old"), TestMember.TrustOf(authority, "old"));
-        await using var replacement = await TestMember.StartAsync(TestMember.Hello("new") with { Port = port }, TestMember.TrustOf(authority, "new"), port);
+        await using var old = await TestMember.StartAsync(TestMember.Hello("old"), TestMember.TrustOf(_authority, "old"));
+        await using var replacement = await TestMember.StartAsync(TestMember.Hello("new") with { Port = port }, TestMember.TrustOf(_authority, "new"), port);
         Assert.Empty(old.Network.Callers());
         replacement.Network.SetPeers([old.Address]);
         await Eventually.HoldsAsync(() => old.Network.Callers().Count == 1, "it called");
@@ -40,7 +40,7 @@ public sealed class PeerNetworkTests : IDisposable
         var time = new SimulatedTimeProvider();
         var (log, notes) = (new ConcurrentQueue<string>(), new ConcurrentQueue<string>());
         using var receiver = new TestReceiver();
-        await using var network = new PeerNetwork(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"), new TestAdmission(), time, log.Enqueue, note: notes.Enqueue);
+        await using var network = new PeerNetwork(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"), new TestAdmission(), time, log.Enqueue, note: notes.Enqueue);
         network.Start(receiver);
         string place = $"127.0.0.1:{TestMember.FreePort()}";
         network.SetPeers([new PeerAddress(TestMember.Hello("B2").Member, [place])]);
@@ -59,12 +59,12 @@ public sealed class PeerNetworkTests : IDisposable
     [Fact]
     public async Task A_member_whose_name_cannot_be_read_is_called_all_the_same()
     {
-        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"));
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
         a.Network.NameOf = static _ => throw new InvalidOperationException("The records rot.");
         int port = TestMember.FreePort();
         a.Network.SetPeers([new PeerAddress(TestMember.Hello("B2").Member, [$"127.0.0.1:{port}"])]);
         await Eventually.HoldsAsync(() => a.WasTold("could not be called: The records rot."), "it was called in vain");
-        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(authority, "B2"), port);
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2"), port);
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "it was reached");
     }
 
@@ -75,8 +75,8 @@ public sealed class PeerNetworkTests : IDisposable
     public async Task Who_moved_to_another_address_than_its_calls_come_from_is_called_back_there(bool isKnown)
     {
         int port = TestMember.FreePort();
-        await using var stayed = await TestMember.StartAsync(TestMember.Hello("stayed") with { FeatureLevel = PeerProtocol.FeatureLevel }, TestMember.TrustOf(authority, "stayed"));
-        await using var moved = await TestMember.StartAsync(TestMember.Hello("moved") with { Port = port }, TestMember.TrustOf(authority, "moved"), port, listen: IPAddress.Parse("127.0.0.2"));
+        await using var stayed = await TestMember.StartAsync(TestMember.Hello("stayed") with { FeatureLevel = PeerProtocol.FeatureLevel }, TestMember.TrustOf(_authority, "stayed"));
+        await using var moved = await TestMember.StartAsync(TestMember.Hello("moved") with { Port = port }, TestMember.TrustOf(_authority, "moved"), port, listen: IPAddress.Parse("127.0.0.2"));
         string place = $"127.0.0.2:{port}";
         moved.Network.Places = () => [place];
         if (isKnown)
@@ -112,7 +112,7 @@ public sealed class PeerNetworkTests : IDisposable
         c.Network.SetPeers([new PeerAddress(a.Node, c.Address.Addresses), new PeerAddress(b.Node, a.Address.Addresses)]);
         await Eventually.HoldsAsync(() => a.IsConnectedToAll && b.IsConnectedToAll && c.IsConnectedToAll, "all are connected");
 
-        Task<TestMember> StartAsync(string node) => TestMember.StartAsync(TestMember.Hello(node) with { FeatureLevel = PeerProtocol.FeatureLevel }, TestMember.TrustOf(authority, node));
+        Task<TestMember> StartAsync(string node) => TestMember.StartAsync(TestMember.Hello(node) with { FeatureLevel = PeerProtocol.FeatureLevel }, TestMember.TrustOf(_authority, node));
     }
 
     /// <summary>A packet that it does not know closes a connection.</summary>
@@ -121,9 +121,9 @@ public sealed class PeerNetworkTests : IDisposable
     {
         await using var older = await TestMember.StartAsync(
             TestMember.Hello("older") with { FeatureLevel = PeerProtocol.PlacesSince - 1 },
-            TestMember.TrustOf(authority, "older"));
+            TestMember.TrustOf(_authority, "older"));
         int port = TestMember.FreePort();
-        await using var newer = await TestMember.StartAsync(TestMember.Hello("newer") with { Port = port, FeatureLevel = PeerProtocol.FeatureLevel }, TestMember.TrustOf(authority, "newer"), port);
+        await using var newer = await TestMember.StartAsync(TestMember.Hello("newer") with { Port = port, FeatureLevel = PeerProtocol.FeatureLevel }, TestMember.TrustOf(_authority, "newer"), port);
         newer.Network.Places = () => ["127.0.0.2:9443"];
         newer.Network.SetPeers([older.Address]);
         await Eventually.HoldsAsync(
@@ -139,7 +139,7 @@ public sealed class PeerNetworkTests : IDisposable
     [Fact]
     public async Task Messages_arrive_in_order_and_frames_as_they_were()
     {
-        var members = await TestMember.StartAllAsync(authority, "A1", "B2", "C3");
+        var members = await TestMember.StartAllAsync(_authority, "A1", "B2", "C3");
         await using var a = members[0];
         await using var b = members[1];
         await using var c = members[2];
@@ -172,7 +172,7 @@ public sealed class PeerNetworkTests : IDisposable
     [Fact]
     public async Task A_batch_of_32_MiB_arrives()
     {
-        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
         var frame = Samples.Frame(FrameType.Batch, 5, 3, 10, 2, Samples.Bytes(new Random(2), 32 << 20));
@@ -186,7 +186,7 @@ public sealed class PeerNetworkTests : IDisposable
     [Fact]
     public async Task Blocked_frames_hold_up_no_heartbeat_and_no_more_than_their_bound()
     {
-        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
         b.Receiver.Block();
@@ -217,8 +217,8 @@ public sealed class PeerNetworkTests : IDisposable
     [Fact]
     public async Task A_member_that_restarts_is_found_again_and_the_break_is_told()
     {
-        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"));
-        var trust = TestMember.TrustOf(authority, "B2");
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
+        var trust = TestMember.TrustOf(_authority, "B2");
         var b = await TestMember.StartAsync(TestMember.Hello("B2"), trust);
         a.Network.SetPeers([b.Address]);
         await Eventually.HoldsAsync(() => a.IsConnectedToAll, "A reaches B");
@@ -238,8 +238,8 @@ public sealed class PeerNetworkTests : IDisposable
     public async Task A_member_that_moved_is_found_because_it_calls()
     {
         int port = TestMember.FreePort();
-        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"));
-        await using var b = await TestMember.StartAsync(TestMember.Hello("B2") with { Port = port }, TestMember.TrustOf(authority, "B2"), port);
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2") with { Port = port }, TestMember.TrustOf(_authority, "B2"), port);
         a.Network.SetPeers([new PeerAddress(b.Node, ["127.0.0.1:1", "nonsense"])]);
         await Eventually.HoldsAsync(() => a.WasTold("\"nonsense\" is not of the form host:port"), "all addresses of B were tried");
         b.Network.SetPeers([a.Address]);
@@ -249,7 +249,7 @@ public sealed class PeerNetworkTests : IDisposable
     [Fact]
     public async Task Peers_that_are_no_longer_named_are_not_connected_to()
     {
-        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
         a.Network.SetPeers([]);
@@ -264,9 +264,9 @@ public sealed class PeerNetworkTests : IDisposable
     [Fact]
     public async Task Who_asks_for_HTTP_is_served_it_and_known_by_its_certificate()
     {
-        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1"));
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1"));
         using var impostor = TestAuthority.Create();
-        Assert.Equal("B2", await AskAsync(a.Port, TestMember.TrustOf(authority, "B2")().Certificate));
+        Assert.Equal("B2", await AskAsync(a.Port, TestMember.TrustOf(_authority, "B2")().Certificate));
         Assert.Contains("was not signed by this cluster's authority", await AskAsync(a.Port, TestMember.TrustOf(impostor, "B2")().Certificate), StringComparison.Ordinal);
         Assert.Contains("presented no certificate", await AskAsync(a.Port, null), StringComparison.Ordinal);
     }

@@ -10,19 +10,19 @@ namespace Rookery.Cluster.Tests.Peers;
 /// <summary>Who is refused, and the sentence that both ends are told.</summary>
 public sealed class PeerRefusalTests : IDisposable
 {
-    private readonly ClusterAuthority authority = TestAuthority.Create();
-    private readonly ClusterAuthority other = TestAuthority.Create();
+    private readonly ClusterAuthority _authority = TestAuthority.Create();
+    private readonly ClusterAuthority _other = TestAuthority.Create();
 
     public void Dispose()
     {
-        authority.Dispose();
-        other.Dispose();
+        _authority.Dispose();
+        _other.Dispose();
     }
 
     [Fact]
     public async Task A_certificate_of_another_authority()
     {
-        var believing = new PeerTrust(TestMember.TrustOf(other, "B2")().Certificate, new PeerCertificateRule([authority.Certificate, other.Certificate], TestAuthority.ClusterId));
+        var believing = new PeerTrust(TestMember.TrustOf(_other, "B2")().Certificate, new PeerCertificateRule([_authority.Certificate, _other.Certificate], TestAuthority.ClusterId));
         await using var a = await StartAsync("A1");
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), () => believing);
         Name(a, b);
@@ -33,7 +33,7 @@ public sealed class PeerRefusalTests : IDisposable
     public async Task Another_cluster()
     {
         await using var a = await StartAsync("A1");
-        await using var b = await TestMember.StartAsync(TestMember.Hello("B2", "another"), TestMember.TrustOf(authority, "B2"));
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2", "another"), TestMember.TrustOf(_authority, "B2"));
         Name(a, b);
         await BothAreToldAsync(a, b, "Node B2 belongs to cluster another, and node A1 to cluster " + TestAuthority.ClusterId);
     }
@@ -42,7 +42,7 @@ public sealed class PeerRefusalTests : IDisposable
     public async Task Another_nodes_certificate()
     {
         await using var a = await StartAsync("A1");
-        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(authority, "C3"));
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "C3"));
         Name(a, b);
         await BothAreToldAsync(a, b, "Node B2 came with the certificate of node C3");
     }
@@ -102,7 +102,7 @@ public sealed class PeerRefusalTests : IDisposable
     {
         await using var a = await StartAsync("A1");
         await using var c = await StartAsync("C3");
-        await using var foreign = await TestMember.StartAsync(TestMember.Hello("C3"), TestMember.TrustOf(other, "C3"));
+        await using var foreign = await TestMember.StartAsync(TestMember.Hello("C3"), TestMember.TrustOf(_other, "C3"));
         a.Network.NameOf = node => node == c.Node ? "pi-3 (C)" : null;
         string nowhere = $"127.0.0.1:{TestMember.FreePort()}";
         var sought = new PeerAddress(Members.IdOf("B2"), [nowhere, .. c.Address.Addresses, .. foreign.Address.Addresses]);
@@ -124,7 +124,7 @@ public sealed class PeerRefusalTests : IDisposable
         a.Admission.Kind = PeerRefusalKind.NoMember;
         a.Admission.Refused["B2"] = "Node B2 is no member of this cluster (any more).";
         var hello = TestMember.Hello("B2");
-        var dialer = new PeerDialer(hello, TestMember.TrustOf(authority, "B2"), new PeerGate(hello, new TestAdmission(), static _ => null, TimeProvider.System), static (_, _) => true, static _ => null, TimeProvider.System, memory: null);
+        var dialer = new PeerDialer(hello, TestMember.TrustOf(_authority, "B2"), new PeerGate(hello, new TestAdmission(), static _ => null, TimeProvider.System), static (_, _) => true, static _ => null, TimeProvider.System, memory: null);
         var refused = await Assert.ThrowsAsync<PeerRefusedException>(() => dialer.DialAsync(a.Node, a.Address.Addresses[0], kind, CancellationToken.None));
         Assert.Equal(PeerRefusalKind.NoMember, refused.Refusal.Kind);
     }
@@ -146,7 +146,7 @@ public sealed class PeerRefusalTests : IDisposable
     [Fact]
     public async Task A_member_that_was_removed_while_connected()
     {
-        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
         a.Admission.Refused["B2"] = "Node B2 was removed from this cluster.";
@@ -195,7 +195,7 @@ public sealed class PeerRefusalTests : IDisposable
             await Eventually.HoldsAsync(() => a.IsConnectedToAll, "B is met");
         }
 
-        await using var old = await TestMember.StartAsync(TestMember.Hello("B2") with { BootCounter = 4 }, TestMember.TrustOf(authority, "B2"));
+        await using var old = await TestMember.StartAsync(TestMember.Hello("B2") with { BootCounter = 4 }, TestMember.TrustOf(_authority, "B2"));
         Name(a, old);
         await BothAreToldAsync(a, old, "This is an old copy of node B2: its store was started 4 times, and the cluster has met it after 5.");
     }
@@ -203,7 +203,7 @@ public sealed class PeerRefusalTests : IDisposable
     [Fact]
     public async Task A_twin()
     {
-        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
         await using var twin = await StartAsync("B2");
@@ -216,10 +216,10 @@ public sealed class PeerRefusalTests : IDisposable
     [Fact]
     public async Task A_copy_that_was_started_more_often()
     {
-        var members = await TestMember.StartAllAsync(authority, "A1", "B2");
+        var members = await TestMember.StartAllAsync(_authority, "A1", "B2");
         await using var a = members[0];
         await using var b = members[1];
-        await using var copy = await TestMember.StartAsync(TestMember.Hello("B2") with { BootCounter = 9 }, TestMember.TrustOf(authority, "B2"));
+        await using var copy = await TestMember.StartAsync(TestMember.Hello("B2") with { BootCounter = 9 }, TestMember.TrustOf(_authority, "B2"));
         string? excluded = null;
         copy.Network.Excluded = why => Volatile.Write(ref excluded, why);
         copy.Network.SetPeers([a.Address]);
@@ -235,7 +235,7 @@ public sealed class PeerRefusalTests : IDisposable
         using var listener = new TcpListener(IPAddress.Loopback, 0);
         listener.Start();
         await using var a = await StartAsync("A1");
-        var trust = TestMember.TrustOf(authority, "B2");
+        var trust = TestMember.TrustOf(_authority, "B2");
         var before = TestMember.Hello("B2") with { Run = 1, Kind = LinkKind.Control };
         a.Network.SetPeers([new PeerAddress(before.Member, [$"127.0.0.1:{((IPEndPoint)listener.LocalEndpoint).Port}"])]);
         await using var dialled = await MeetAsync(listener, trust(), before);
@@ -306,10 +306,10 @@ public sealed class PeerRefusalTests : IDisposable
         a.Admission.Refused["B2"] = "The store of node B2 is not the one that the cluster knows.";
         foreach (var (hello, trust) in new[]
         {
-            (TestMember.Hello("B2"), TestMember.TrustOf(authority, "B2")),
-            (TestMember.Hello("B2"), TestMember.TrustOf(authority, "C3")),
-            (TestMember.Hello("C3"), TestMember.TrustOf(other, "C3")),
-            (TestMember.Hello("C3", "another"), TestMember.TrustOf(authority, "C3")),
+            (TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2")),
+            (TestMember.Hello("B2"), TestMember.TrustOf(_authority, "C3")),
+            (TestMember.Hello("C3"), TestMember.TrustOf(_other, "C3")),
+            (TestMember.Hello("C3", "another"), TestMember.TrustOf(_authority, "C3")),
         })
         {
             await using var raw = await RawPeer.DialAsync(a.Port, trust());
@@ -325,7 +325,7 @@ public sealed class PeerRefusalTests : IDisposable
     public async Task Another_version_of_the_protocol()
     {
         await using var a = await StartAsync("A1");
-        await using var raw = await RawPeer.DialAsync(a.Port, TestMember.TrustOf(authority, "B2")());
+        await using var raw = await RawPeer.DialAsync(a.Port, TestMember.TrustOf(_authority, "B2")());
         byte[] hello = RawPeer.Encode(TestMember.Hello("B2") with { Kind = LinkKind.Control });
         hello[4]++;
         await raw.SendAsync(PacketKind.Hello, hello);
@@ -336,8 +336,8 @@ public sealed class PeerRefusalTests : IDisposable
     [Fact]
     public async Task But_not_a_certificate_that_has_expired()
     {
-        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(authority, "A1", DateTimeOffset.UnixEpoch));
-        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(authority, "B2", TestAuthority.Now.AddYears(-5)));
+        await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), TestMember.TrustOf(_authority, "A1", DateTimeOffset.UnixEpoch));
+        await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), TestMember.TrustOf(_authority, "B2", TestAuthority.Now.AddYears(-5)));
         Name(a, b);
         await Eventually.HoldsAsync(() => a.IsConnectedToAll && b.IsConnectedToAll, "a cluster that was off for years comes back");
     }
@@ -346,10 +346,10 @@ public sealed class PeerRefusalTests : IDisposable
     [Fact]
     public async Task Nor_one_of_an_authority_that_was_added_since_the_start()
     {
-        var trust = TestMember.TrustOf(authority, "A1")();
+        var trust = TestMember.TrustOf(_authority, "A1")();
         await using var a = await TestMember.StartAsync(TestMember.Hello("A1"), () => Volatile.Read(ref trust));
-        var rule = new PeerCertificateRule([authority.Certificate, other.Certificate], TestAuthority.ClusterId);
-        var renewed = new PeerTrust(TestMember.TrustOf(other, "B2")().Certificate, rule);
+        var rule = new PeerCertificateRule([_authority.Certificate, _other.Certificate], TestAuthority.ClusterId);
+        var renewed = new PeerTrust(TestMember.TrustOf(_other, "B2")().Certificate, rule);
         await using var b = await TestMember.StartAsync(TestMember.Hello("B2"), () => renewed);
         Name(a, b);
         await Eventually.HoldsAsync(() => a.WasTold("was not signed by this cluster's authority"), "it is refused before");
@@ -382,5 +382,5 @@ public sealed class PeerRefusalTests : IDisposable
     private static Task BothAreToldAsync(TestMember a, TestMember b, string sentence) =>
         Eventually.HoldsAsync(() => a.WasTold(sentence) && b.WasTold(sentence), $"both are told: {sentence}");
 
-    private Task<TestMember> StartAsync(string node) => TestMember.StartAsync(TestMember.Hello(node), TestMember.TrustOf(authority, node));
+    private Task<TestMember> StartAsync(string node) => TestMember.StartAsync(TestMember.Hello(node), TestMember.TrustOf(_authority, node));
 }

@@ -10,10 +10,10 @@ namespace Rookery.Cluster.Tests.Peers;
 /// <summary>A member with a good certificate that says whatever a test wants. Either end of a connection.</summary>
 internal sealed class RawPeer : IAsyncDisposable
 {
-    private readonly SslStream stream;
-    private readonly PacketReader reader;
+    private readonly SslStream _stream;
+    private readonly PacketReader _reader;
 
-    private RawPeer(SslStream stream) => (this.stream, reader) = (stream, new PacketReader(stream, PeerProtocol.MaxBulkPacketBytes));
+    private RawPeer(SslStream stream) => (_stream, _reader) = (stream, new PacketReader(stream, PeerProtocol.MaxBulkPacketBytes));
 
     public static async Task<RawPeer> DialAsync(int port, PeerTrust trust)
     {
@@ -59,7 +59,7 @@ internal sealed class RawPeer : IAsyncDisposable
     {
         try
         {
-            await stream.WriteAsync(bytes);
+            await _stream.WriteAsync(bytes);
         }
         catch (IOException)
         {
@@ -73,11 +73,11 @@ internal sealed class RawPeer : IAsyncDisposable
         using var bound = new CancellationTokenSource(TimeSpan.FromSeconds(30));
         PacketKind kind;
         ReadOnlyMemory<byte> body;
-        while (!reader.TryRead(out kind, out body))
+        while (!_reader.TryRead(out kind, out body))
         {
             try
             {
-                if (!await reader.FillAsync(bound.Token))
+                if (!await _reader.FillAsync(bound.Token))
                 {
                     return null;
                 }
@@ -106,7 +106,7 @@ internal sealed class RawPeer : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        reader.Dispose();
-        await stream.DisposeAsync();
+        _reader.Dispose();
+        await _stream.DisposeAsync();
     }
 }

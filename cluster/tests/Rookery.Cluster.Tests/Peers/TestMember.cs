@@ -19,7 +19,7 @@ internal sealed class TestMember : IAsyncDisposable
     /// <summary>Where its port says what it thinks of who asks.</summary>
     public const string GatePath = "/gate";
 
-    private readonly WebApplication listener;
+    private readonly WebApplication _listener;
 
     private TestMember(PeerHello self, PeerNetwork network, TestReceiver receiver, TestAdmission admission, ConcurrentQueue<string> log, WebApplication listener)
     {
@@ -28,7 +28,7 @@ internal sealed class TestMember : IAsyncDisposable
         Receiver = receiver;
         Admission = admission;
         Log = log;
-        this.listener = listener;
+        _listener = listener;
     }
 
     public PeerHello Self { get; }
@@ -104,7 +104,7 @@ internal sealed class TestMember : IAsyncDisposable
     {
         Receiver.Unblock();
         await Network.DisposeAsync();
-        await listener.DisposeAsync();
+        await _listener.DisposeAsync();
         Receiver.Dispose();
     }
 

@@ -11,34 +11,34 @@ namespace Rookery.Cluster.Tests.Peers;
 /// <summary>Keeps what comes, answers commands, and can be blocked.</summary>
 internal sealed class TestReceiver : IPeerReceiver, IDisposable
 {
-    private readonly ManualResetEventSlim appendsMayPass = new(initialState: true);
-    private int unreachable;
-    private int blocked;
+    private readonly ManualResetEventSlim _appendsMayPass = new(initialState: true);
+    private int _unreachable;
+    private int _blocked;
 
     public ConcurrentQueue<(Message Message, JournalFrame[] Frames)> Messages { get; } = new();
 
     /// <summary>Whether it keeps messages.</summary>
     public bool Keeps { get; set; } = true;
 
-    public int Unreachables => Volatile.Read(ref unreachable);
+    public int Unreachables => Volatile.Read(ref _unreachable);
 
     /// <summary>Appends that wait to be let through.</summary>
-    public int Blocked => Volatile.Read(ref blocked);
+    public int Blocked => Volatile.Read(ref _blocked);
 
     public Func<CommandBuffer, CancellationToken, ValueTask<CommandOutcome>> Propose { get; set; } = (command, _) => Echo(command);
 
-    public void Block() => appendsMayPass.Reset();
+    public void Block() => _appendsMayPass.Reset();
 
-    public void Unblock() => appendsMayPass.Set();
+    public void Unblock() => _appendsMayPass.Set();
 
-    public void Dispose() => appendsMayPass.Dispose();
+    public void Dispose() => _appendsMayPass.Dispose();
 
     public void Received(in Message message, ReadOnlySpan<JournalFrame> frames)
     {
-        if (message.Kind == MessageKind.Append && !appendsMayPass.IsSet)
+        if (message.Kind == MessageKind.Append && !_appendsMayPass.IsSet)
         {
-            Interlocked.Increment(ref blocked);
-            appendsMayPass.Wait();
+            Interlocked.Increment(ref _blocked);
+            _appendsMayPass.Wait();
         }
 
         if (Keeps)
@@ -47,7 +47,7 @@ internal sealed class TestReceiver : IPeerReceiver, IDisposable
         }
     }
 
-    public void Unreachable(NodeId node) => Interlocked.Increment(ref unreachable);
+    public void Unreachable(NodeId node) => Interlocked.Increment(ref _unreachable);
 
     public ValueTask<CommandOutcome> ProposeForwardedAsync(CommandBuffer command, CancellationToken cancellationToken) => Propose(command, cancellationToken);
 

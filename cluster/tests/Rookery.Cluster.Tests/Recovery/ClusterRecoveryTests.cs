@@ -22,11 +22,11 @@ public sealed class ClusterRecoveryTests : IDisposable
 {
     private const string ClusterId = "abcdefghijklmnopqrstuv";
 
-    private readonly SimulatedDisk disk = new("/data");
-    private readonly SimulatedTimeProvider time = new(new DateTimeOffset(2026, 11, 22, 1, 0, 0, TimeSpan.Zero));
-    private readonly ClusterAuthority authority = ClusterAuthority.Create(ClusterId, "home", ["pi-1.example.org"]);
+    private readonly SimulatedDisk _disk = new("/data");
+    private readonly SimulatedTimeProvider _time = new(new DateTimeOffset(2026, 11, 22, 1, 0, 0, TimeSpan.Zero));
+    private readonly ClusterAuthority _authority = ClusterAuthority.Create(ClusterId, "home", ["pi-1.example.org"]);
 
-    public void Dispose() => authority.Dispose();
+    public void Dispose() => _authority.Dispose();
 
     [Fact]
     public async Task The_last_of_three_says_what_may_be_lost_and_becomes_one_of_one()
@@ -44,12 +44,12 @@ public sealed class ClusterRecoveryTests : IDisposable
         }
 
         Assert.NotEqual(ClusterId, recovered.Ids.ClusterId);
-        Assert.True(disk.Exists("/data/one/cluster" + recovered.KeptSuffix), "who it was is kept");
-        using var identity = IdentityDirectory.TryLoad(disk, "/data/one")!;
+        Assert.True(_disk.Exists("/data/one/cluster" + recovered.KeptSuffix), "who it was is kept");
+        using var identity = IdentityDirectory.TryLoad(_disk, "/data/one")!;
         Assert.Equal(("home", "pi-1", recovered.Ids.ClusterId, 0), (identity.ClusterName, identity.NodeName, identity.ClusterId, identity.Peers.Count));
         Assert.Contains("pi-1.example.org", NameConstraints.In(identity.Authorities[0]).Domains);
 
-        using var store = NodeStore.Open(Options("/data/one"), disk, new MemoryBudget(16 << 20), new NoRecorder(), time);
+        using var store = NodeStore.Open(Options("/data/one"), _disk, new MemoryBudget(16 << 20), new NoRecorder(), _time);
         using var consensus = RaftConsensus.Open(store, new ConsensusOptions { AnswersInline = true });
         var state = consensus.ReadState();
         Assert.Equal((Role.Leader, 1, 0), (state.Role, state.Configuration.Voters.Length, state.Configuration.Learners.Length));
@@ -70,9 +70,9 @@ public sealed class ClusterRecoveryTests : IDisposable
             recovery.Run([]);
         }
 
-        using var identity = IdentityDirectory.TryLoad(disk, "/data/one")!;
+        using var identity = IdentityDirectory.TryLoad(_disk, "/data/one")!;
         using var key = NodeKey.Create();
-        using var old = authority.SignNode(new PublicKey(key), NodeIdOf(2), new NodeNames("pi-2", "home", []), time.GetUtcNow());
+        using var old = _authority.SignNode(new PublicKey(key), NodeIdOf(2), new NodeNames("pi-2", "home", []), _time.GetUtcNow());
         Assert.Contains("was not signed by this cluster's authority", identity.PeerRule.Judge(old, PeerRole.Client).Refusal, StringComparison.Ordinal);
 
         // Even who got a certificate of the new authority would be refused with the data of the old cluster.
@@ -147,16 +147,16 @@ public sealed class ClusterRecoveryTests : IDisposable
     public async Task A_card_whose_journal_is_damaged_or_gone_is_called_no_old_copy(bool isGone)
     {
         WriteMember("/data/one", 1, entries: 5, starts: 9, metAs: (1, 9), isFlushed: true);
-        foreach (string file in disk.List("/data/one/journal"))
+        foreach (string file in _disk.List("/data/one/journal"))
         {
             string path = $"/data/one/journal/{file}";
             if (isGone)
             {
-                disk.Delete(path);
+                _disk.Delete(path);
             }
             else if (path.Contains("journal-", StringComparison.Ordinal))
             {
-                disk.Rot(path, offset: 0, mask: 0xff);
+                _disk.Rot(path, offset: 0, mask: 0xff);
             }
         }
 
@@ -172,7 +172,7 @@ public sealed class ClusterRecoveryTests : IDisposable
     {
         WriteMember("/data/one", 1, entries: 3);
         WriteMember("/data/two", 2, entries: 3);
-        IdentityDirectory.Retire(disk, "/data/two", new Retirement(cause, "Why."));
+        IdentityDirectory.Retire(_disk, "/data/two", new Retirement(cause, "Why."));
         using var recovery = Open("/data/one");
         Assert.Null((await recovery.SurveyAsync(["/data/two"], CancellationToken.None)).Refusal);
     }
@@ -230,9 +230,9 @@ public sealed class ClusterRecoveryTests : IDisposable
         WriteMember("/data/alone", 1, entries: 3, voters: 1, isFlushed: true);
         WriteMember("/data/three", 3, entries: 2, isFlushed: true);
         int refused = 0;
-        foreach (string run in disk.Files.Where(static path => path.EndsWith(".run", StringComparison.Ordinal) && path.StartsWith("/data/one/", StringComparison.Ordinal)))
+        foreach (string run in _disk.Files.Where(static path => path.EndsWith(".run", StringComparison.Ordinal) && path.StartsWith("/data/one/", StringComparison.Ordinal)))
         {
-            var rotten = disk.AfterPowerLoss(1);
+            var rotten = _disk.AfterPowerLoss(1);
             foreach (string card in (string[])["/data/one/", "/data/alone/"])
             {
                 rotten.Rot(run.Replace("/data/one/", card, StringComparison.Ordinal), offset: 8, 1);
@@ -240,7 +240,7 @@ public sealed class ClusterRecoveryTests : IDisposable
 
             try
             {
-                using var store = NodeStore.Open(Options("/data/one"), rotten.AfterPowerLoss(1), new MemoryBudget(16 << 20), new NoRecorder(), time);
+                using var store = NodeStore.Open(Options("/data/one"), rotten.AfterPowerLoss(1), new MemoryBudget(16 << 20), new NoRecorder(), _time);
                 continue;
             }
             catch (DamagedException)
@@ -289,7 +289,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             _ =>
             {
                 WriteMember("/data/one", 1, entries: 5);
-                var work = disk.AfterPowerLoss(0);
+                var work = _disk.AfterPowerLoss(0);
                 using var recovery = Open("/data/one", on: work);
                 recovery.Run([]);
                 return (work, work.OperationCount);
@@ -300,7 +300,7 @@ public sealed class ClusterRecoveryTests : IDisposable
 
                 // Loading checks that identity and data are one node's.
                 using var identity = IdentityDirectory.TryLoad(image, "/data/one")!;
-                using var store = NodeStore.Open(Options("/data/one"), image, new MemoryBudget(16 << 20), new NoRecorder(), time);
+                using var store = NodeStore.Open(Options("/data/one"), image, new MemoryBudget(16 << 20), new NoRecorder(), _time);
                 bool wasRecovered = !string.Equals(identity.ClusterId, ClusterId, StringComparison.Ordinal);
                 Assert.True(wasRecovered || operation < done, "what was said to be recovered is not");
                 Assert.Equal(wasRecovered, store.Journal.Configuration.IsEmpty);
@@ -318,14 +318,14 @@ public sealed class ClusterRecoveryTests : IDisposable
     private ClusterRecovery Open(string directory, int answers = 0, SimulatedDisk? on = null)
     {
         int asked = 0;
-        return ClusterRecovery.Open(on ?? disk, Options(directory), new MemoryBudget(16 << 20), new NoRecorder(), time, (_, _) =>
+        return ClusterRecovery.Open(on ?? _disk, Options(directory), new MemoryBudget(16 << 20), new NoRecorder(), _time, (_, _) =>
             Task.FromResult(asked++ < answers ? """{"LastIndex":2,"LastTerm":1}""" : null));
     }
 
     private void WriteMember(string directory, int number, int entries, long term = 1, string cluster = ClusterId, bool hasIdentity = true, int voters = 3, long starts = 1, (int Member, long Starts) metAs = default, bool isFlushed = false)
     {
         var ids = new NodeIds(NodeIdOf(number), cluster);
-        using (var store = NodeStore.Open(Options(directory) with { NewIds = ids }, disk, new MemoryBudget(16 << 20), new NoRecorder(), time))
+        using (var store = NodeStore.Open(Options(directory) with { NewIds = ids }, _disk, new MemoryBudget(16 << 20), new NoRecorder(), _time))
         {
             var configuration = Configuration.Of([.. Enumerable.Range(1, voters).Select(static member => Members.IdOf(NodeIdOf(member)))], number > voters ? [Members.IdOf(NodeIdOf(number))] : []);
             store.Journal.Write([
@@ -362,7 +362,7 @@ public sealed class ClusterRecoveryTests : IDisposable
             var key = NodeKey.Create();
             var publicKey = new PublicKey(key);
             using var foreign = ClusterAuthority.Create(cluster, "home", ["pi-1.example.org"]);
-            var signing = string.Equals(cluster, ClusterId, StringComparison.Ordinal) ? authority : foreign;
+            var signing = string.Equals(cluster, ClusterId, StringComparison.Ordinal) ? _authority : foreign;
             using var identity = new NodeIdentity
             {
                 ClusterId = cluster,
@@ -372,11 +372,11 @@ public sealed class ClusterRecoveryTests : IDisposable
                 Tag = "A",
                 Peers = [.. Enumerable.Range(1, Math.Max(voters, number)).Where(other => other != number).Select(static other => new KnownPeer(NodeIdOf(other), [$"192.0.2.{other}:9080"]))],
                 Key = key,
-                Certificate = signing.SignNode(publicKey, ids.NodeId, new NodeNames($"pi-{number}", "home", []), time.GetUtcNow()),
+                Certificate = signing.SignNode(publicKey, ids.NodeId, new NodeNames($"pi-{number}", "home", []), _time.GetUtcNow()),
                 Authorities = [X509CertificateLoader.LoadCertificate(signing.Certificate.RawData)],
                 SealedAuthorityKey = signing.SealKeyFor(publicKey),
             };
-            IdentityDirectory.Create(disk, directory, identity);
+            IdentityDirectory.Create(_disk, directory, identity);
         }
     }
 

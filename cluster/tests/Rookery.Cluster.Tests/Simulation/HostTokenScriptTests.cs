@@ -8,15 +8,15 @@ namespace Rookery.Cluster.Tests.Simulation;
 /// <summary>Join tokens in a cluster of which one member's clock is wrong: who makes them, who leads and judges, who follows.</summary>
 public sealed class HostTokenScriptTests : IDisposable
 {
-    private readonly ClusterAuthority authority = TestAuthority.Create();
-    private readonly NodeIdentity identity;
+    private readonly ClusterAuthority _authority = TestAuthority.Create();
+    private readonly NodeIdentity _identity;
 
-    public HostTokenScriptTests() => identity = TestAuthority.CreateIdentity(authority);
+    public HostTokenScriptTests() => _identity = TestAuthority.CreateIdentity(_authority);
 
     public void Dispose()
     {
-        identity.Dispose();
-        authority.Dispose();
+        _identity.Dispose();
+        _authority.Dispose();
     }
 
     [Theory]
@@ -76,7 +76,7 @@ public sealed class HostTokenScriptTests : IDisposable
         return TokensOf(judge).Judge(DeskOf(judge).Find(key) is { } stored ? TokenRecord.Parse(stored.Value.Span) : null);
     }
 
-    private JoinTokens TokensOf(SteppedMember member) => new(() => identity, DeskOf(member));
+    private JoinTokens TokensOf(SteppedMember member) => new(() => _identity, DeskOf(member));
 
     private static ConsensusDesk DeskOf(SteppedMember member) => new(member.Consensus!, member.Store!.ClusterRecords, static _ => ChangeAnswer.NothingToDo);
 }

@@ -3,9 +3,9 @@ namespace Rookery.Raft.Tests.Simulation;
 /// <summary>Sees everything, and holds the cluster to what raft.md §2 promises. Constant work for each event.</summary>
 internal sealed class ClusterOracle
 {
-    private readonly Dictionary<long, (long Term, long Payload, long? StateHash)> committed = [];
-    private readonly Dictionary<long, NodeId> leaders = [];
-    private readonly Dictionary<(NodeId Voter, long Term), NodeId> votes = [];
+    private readonly Dictionary<long, (long Term, long Payload, long? StateHash)> _committed = [];
+    private readonly Dictionary<long, NodeId> _leaders = [];
+    private readonly Dictionary<(NodeId Voter, long Term), NodeId> _votes = [];
 
     /// <summary>The highest index whose write a client was told of.</summary>
     public long Acknowledged { get; private set; }
@@ -16,23 +16,23 @@ internal sealed class ClusterOracle
 
     public int Reads { get; private set; }
 
-    public int Elections => leaders.Count;
+    public int Elections => _leaders.Count;
 
     public void SeesLeader(NodeId node, long term)
     {
-        if (leaders.TryAdd(term, node))
+        if (_leaders.TryAdd(term, node))
         {
             return;
         }
 
-        Assert.True(leaders[term] == node, $"term {term} has two leaders: {leaders[term]} and {node}");
+        Assert.True(_leaders[term] == node, $"term {term} has two leaders: {_leaders[term]} and {node}");
     }
 
     public void SeesVote(NodeId voter, long term, NodeId candidate)
     {
-        if (!votes.TryAdd((voter, term), candidate))
+        if (!_votes.TryAdd((voter, term), candidate))
         {
-            Assert.True(votes[(voter, term)] == candidate, $"{voter} voted twice in term {term}: for {votes[(voter, term)]} and {candidate}");
+            Assert.True(_votes[(voter, term)] == candidate, $"{voter} voted twice in term {term}: for {_votes[(voter, term)]} and {candidate}");
         }
     }
 
@@ -40,14 +40,14 @@ internal sealed class ClusterOracle
     public void SeesApplied(NodeId node, in StoredEntry entry, long? stateHash)
     {
         var what = (entry.Entry.Term, entry.Payload, stateHash);
-        if (!committed.TryGetValue(entry.Entry.Index, out var before) || before.StateHash is null)
+        if (!_committed.TryGetValue(entry.Entry.Index, out var before) || before.StateHash is null)
         {
-            committed[entry.Entry.Index] = what;
+            _committed[entry.Entry.Index] = what;
             Committed = Math.Max(Committed, entry.Entry.Index);
             return;
         }
 
-        Assert.True(before == what || (stateHash is null && (before.Term, before.Payload) == (what.Term, what.Payload)), $"{node} applied {what} at {entry.Entry.Index}, another {committed[entry.Entry.Index]}");
+        Assert.True(before == what || (stateHash is null && (before.Term, before.Payload) == (what.Term, what.Payload)), $"{node} applied {what} at {entry.Entry.Index}, another {_committed[entry.Entry.Index]}");
     }
 
     /// <summary>A leader counts an entry as committed: a majority must have it on stable storage, or have lost it since and know that.</summary>

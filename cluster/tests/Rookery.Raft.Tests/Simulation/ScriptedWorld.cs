@@ -6,28 +6,28 @@ namespace Rookery.Raft.Tests.Simulation;
 /// </summary>
 internal sealed class ScriptedWorld : INodeWorld
 {
-    private readonly List<SimulatedNode> nodes = [];
-    private readonly Queue<(Message Message, StoredEntry[] Entries)> messages = new();
-    private readonly List<(Message Message, StoredEntry[] Entries)> lingering = [];
-    private readonly Queue<(SimulatedNode Node, int Process)> syncs = new();
-    private readonly Queue<(SimulatedNode Node, NodeId From)> fetches = new();
-    private readonly HashSet<int> reachable = [];
-    private readonly Dictionary<int, long> heldDisks = [];
-    private readonly Dictionary<int, (long AheadTicks, bool IsSure)> clocks = [];
-    private readonly PlantedBug bug;
-    private long reads;
+    private readonly List<SimulatedNode> _nodes = [];
+    private readonly Queue<(Message Message, StoredEntry[] Entries)> _messages = new();
+    private readonly List<(Message Message, StoredEntry[] Entries)> _lingering = [];
+    private readonly Queue<(SimulatedNode Node, int Process)> _syncs = new();
+    private readonly Queue<(SimulatedNode Node, NodeId From)> _fetches = new();
+    private readonly HashSet<int> _reachable = [];
+    private readonly Dictionary<int, long> _heldDisks = [];
+    private readonly Dictionary<int, (long AheadTicks, bool IsSure)> _clocks = [];
+    private readonly PlantedBug _bug;
+    private long _reads;
 
     public ScriptedWorld(PlantedBug bug, int voters, int learners = 0, int strangers = 0)
     {
-        this.bug = bug;
+        _bug = bug;
         var configuration = Configuration.Of(Enumerable.Range(1, voters).Select(id => new NodeId(id)), Enumerable.Range(voters + 1, learners).Select(id => new NodeId(id)));
         for (int id = 1; id <= voters + learners + strangers; id++)
         {
-            nodes.Add(new SimulatedNode(new NodeId(id), new SimulatedStore(id <= voters + learners ? configuration : Configuration.Empty), this));
-            reachable.Add(id);
+            _nodes.Add(new SimulatedNode(new NodeId(id), new SimulatedStore(id <= voters + learners ? configuration : Configuration.Empty), this));
+            _reachable.Add(id);
         }
 
-        nodes.ForEach(node => node.Start());
+        _nodes.ForEach(node => node.Start());
     }
 
     public Random Random { get; } = new(1);
@@ -35,9 +35,9 @@ internal sealed class ScriptedWorld : INodeWorld
     /// <summary>One entry a message, so that a script can let single ones through.</summary>
     public CoreOptions Options { get; } = new() { MostMessageBytes = 1, CautionMicroseconds = 0 };
 
-    public SafetyRules Rules => bug.Rules;
+    public SafetyRules Rules => _bug.Rules;
 
-    public HostMistake Mistake => bug.Mistake;
+    public HostMistake Mistake => _bug.Mistake;
 
     public ClusterOracle Oracle { get; } = new();
 
@@ -61,24 +61,24 @@ internal sealed class ScriptedWorld : INodeWorld
     public bool FetchesWait { get; set; }
 
     /// <summary>Who leads, of those that may be reached; 0 for nobody, or several.</summary>
-    public int Leader => nodes.Where(node => node.Core?.Role == Role.Leader && reachable.Contains((int)node.Id.Value)).ToList() is [var only] ? (int)only.Id.Value : 0;
+    public int Leader => _nodes.Where(node => node.Core?.Role == Role.Leader && _reachable.Contains((int)node.Id.Value)).ToList() is [var only] ? (int)only.Id.Value : 0;
 
-    public SimulatedNode this[int id] => nodes[id - 1];
+    public SimulatedNode this[int id] => _nodes[id - 1];
 
     public ClientCommand? CommandOf(long payload) => null;
 
-    public ClockReading ClockOf(SimulatedNode node) => clocks.TryGetValue((int)node.Id.Value, out var clock) ? new ClockReading(TrueTicks + clock.AheadTicks, clock.IsSure) : new ClockReading(TrueTicks, true);
+    public ClockReading ClockOf(SimulatedNode node) => _clocks.TryGetValue((int)node.Id.Value, out var clock) ? new ClockReading(TrueTicks + clock.AheadTicks, clock.IsSure) : new ClockReading(TrueTicks, true);
 
     /// <summary>Sets clocks to the beginning of a year. Their hosts see it as time goes on.</summary>
-    public void SetClock(int year, bool isSure, params int[] ids) => ids.ToList().ForEach(id => clocks[id] = (new DateTime(year, 1, 1).Ticks - TrueTicks, isSure));
+    public void SetClock(int year, bool isSure, params int[] ids) => ids.ToList().ForEach(id => _clocks[id] = (new DateTime(year, 1, 1).Ticks - TrueTicks, isSure));
 
     /// <summary>Sets clocks right.</summary>
-    public void SetClockRight(bool isSure, params int[] ids) => ids.ToList().ForEach(id => clocks[id] = (0, isSure));
+    public void SetClockRight(bool isSure, params int[] ids) => ids.ToList().ForEach(id => _clocks[id] = (0, isSure));
 
     /// <summary>By how much the leader's idea of the time is wrong.</summary>
     public TimeSpan ErrorOf(int leader) => TimeSpan.FromTicks(this[leader].Core!.ReadClock(Now).UtcTicks - TrueTicks).Duration();
 
-    public long NextNumber() => ++reads;
+    public long NextNumber() => ++_reads;
 
     public void Forward(SimulatedNode from, NodeId to, ClientCommand command, long payload, Action<CommandResult> answer) => throw new NotSupportedException("scripts ask the leader");
 
@@ -88,11 +88,11 @@ internal sealed class ScriptedWorld : INodeWorld
     {
     }
 
-    public void Send(Message message, StoredEntry[] entries) => messages.Enqueue((message, entries));
+    public void Send(Message message, StoredEntry[] entries) => _messages.Enqueue((message, entries));
 
-    public void CompleteLater(SimulatedNode node, long write) => syncs.Enqueue((node, node.Process));
+    public void CompleteLater(SimulatedNode node, long write) => _syncs.Enqueue((node, node.Process));
 
-    public void FetchLater(SimulatedNode node, NodeId from) => fetches.Enqueue((node, from));
+    public void FetchLater(SimulatedNode node, NodeId from) => _fetches.Enqueue((node, from));
 
     public void Failed(SimulatedNode node) => node.Crash();
 
@@ -115,9 +115,9 @@ internal sealed class ScriptedWorld : INodeWorld
     /// <summary>Only these nodes reach each other from now on; what was on the way is lost.</summary>
     public void Connect(params int[] ids)
     {
-        messages.Clear();
-        reachable.Clear();
-        reachable.UnionWith(ids);
+        _messages.Clear();
+        _reachable.Clear();
+        _reachable.UnionWith(ids);
         Passes = _ => true;
     }
 
@@ -125,15 +125,15 @@ internal sealed class ScriptedWorld : INodeWorld
     public void Arrive(Predicate<Message>? passes = null)
     {
         (Lingers, ArrivesTwice, Passes) = (_ => false, _ => false, passes ?? (_ => true));
-        lingering.ForEach(messages.Enqueue);
-        lingering.Clear();
+        _lingering.ForEach(_messages.Enqueue);
+        _lingering.Clear();
         Settle();
     }
 
     /// <summary>A message that somebody sent long ago.</summary>
     public void Receive(Message message)
     {
-        messages.Enqueue((message, []));
+        _messages.Enqueue((message, []));
         Settle();
     }
 
@@ -141,11 +141,11 @@ internal sealed class ScriptedWorld : INodeWorld
     public void TimeOutNow(int leader, int voter) =>
         Receive(new Message { Kind = MessageKind.TimeoutNow, From = new NodeId(leader), To = new NodeId(voter), Term = this[leader].Core!.Term, Incarnation = 1 });
 
-    public void HoldDisk(params int[] ids) => ids.ToList().ForEach(id => heldDisks.TryAdd(id, Now));
+    public void HoldDisk(params int[] ids) => ids.ToList().ForEach(id => _heldDisks.TryAdd(id, Now));
 
     public void ReleaseDisk(params int[] ids)
     {
-        ids.ToList().ForEach(id => heldDisks.Remove(id));
+        ids.ToList().ForEach(id => _heldDisks.Remove(id));
         Settle();
     }
 
@@ -158,9 +158,9 @@ internal sealed class ScriptedWorld : INodeWorld
     /// <summary>The power goes, and with it what was not synced; it comes back.</summary>
     public void CutPower(params int[] ids)
     {
-        messages.Clear();
+        _messages.Clear();
         ids.ToList().ForEach(id => this[id].LosePower());
-        ids.ToList().ForEach(id => heldDisks.Remove(id));
+        ids.ToList().ForEach(id => _heldDisks.Remove(id));
         ids.ToList().ForEach(id => this[id].Start());
     }
 
@@ -176,7 +176,7 @@ internal sealed class ScriptedWorld : INodeWorld
     public void ReplaceCard(int id)
     {
         this[id].LosePower();
-        nodes[id - 1] = new SimulatedNode(new NodeId(id), new SimulatedStore(this[id].Store.Base.Configuration), this);
+        _nodes[id - 1] = new SimulatedNode(new NodeId(id), new SimulatedStore(this[id].Store.Base.Configuration), this);
         if (Mistake == HostMistake.ReusesIds)
         {
             this[id].Start();
@@ -207,9 +207,9 @@ internal sealed class ScriptedWorld : INodeWorld
         for (long end = Now + (long)(seconds * 1_000_000); Now < end;)
         {
             Now += 100_000;
-            foreach (var node in nodes.Where(node => node.IsRunning))
+            foreach (var node in _nodes.Where(node => node.IsRunning))
             {
-                bool isHeld = heldDisks.TryGetValue((int)node.Id.Value, out long since) && Mistake != HostMistake.HidesStalls;
+                bool isHeld = _heldDisks.TryGetValue((int)node.Id.Value, out long since) && Mistake != HostMistake.HidesStalls;
                 node.Step(Input.Measured(Now, new StoreHealth(0, isHeld ? Now - since : 0, 0)));
                 node.Step(Input.ReadClock(Now, ClockOf(node)));
                 node.Step(Input.Tick(Now));
@@ -271,7 +271,7 @@ internal sealed class ScriptedWorld : INodeWorld
 
     private bool DeliverOne()
     {
-        if (!messages.TryDequeue(out var next))
+        if (!_messages.TryDequeue(out var next))
         {
             return false;
         }
@@ -279,11 +279,11 @@ internal sealed class ScriptedWorld : INodeWorld
         var (sent, entries) = next;
         if (Lingers(sent) || ArrivesTwice(sent))
         {
-            lingering.Add(next);
+            _lingering.Add(next);
         }
 
-        bool arrives = !Lingers(sent) && reachable.Contains((int)sent.From.Value) && reachable.Contains((int)sent.To.Value) && Passes(sent) && this[(int)sent.To.Value].IsRunning;
-        if (arrives && bug.Reads(sent) is { } message)
+        bool arrives = !Lingers(sent) && _reachable.Contains((int)sent.From.Value) && _reachable.Contains((int)sent.To.Value) && Passes(sent) && this[(int)sent.To.Value].IsRunning;
+        if (arrives && _bug.Reads(sent) is { } message)
         {
             this[(int)message.To.Value].Step(Input.Received(Now, message, entries.Select(entry => entry.Entry).ToArray()), entries);
         }
@@ -293,21 +293,21 @@ internal sealed class ScriptedWorld : INodeWorld
 
     private bool SyncOne()
     {
-        for (int count = syncs.Count; count > 0; count--)
+        for (int count = _syncs.Count; count > 0; count--)
         {
-            var (node, process) = syncs.Dequeue();
+            var (node, process) = _syncs.Dequeue();
             if (node.Process != process || !node.IsRunning)
             {
                 continue;
             }
 
-            if (!heldDisks.ContainsKey((int)node.Id.Value))
+            if (!_heldDisks.ContainsKey((int)node.Id.Value))
             {
                 node.Step(Input.JournalDurable(Now, node.Store.Complete()));
                 return true;
             }
 
-            syncs.Enqueue((node, process));
+            _syncs.Enqueue((node, process));
         }
 
         return false;
@@ -315,7 +315,7 @@ internal sealed class ScriptedWorld : INodeWorld
 
     private bool InstallOne()
     {
-        if (FetchesWait || !fetches.TryDequeue(out var fetch))
+        if (FetchesWait || !_fetches.TryDequeue(out var fetch))
         {
             return false;
         }

@@ -14,28 +14,28 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
     private const long EpochMicroseconds = 3_000_000;
     private const int MostTries = 4;
 
-    private readonly Dictionary<int, long> lastSeen = [];
-    private ClientCommand? command;
-    private long payload;
-    private long invoked;
-    private long deadline;
-    private int tries;
-    private int sequence;
-    private bool isOpen;
-    private bool mayBeDone;
+    private readonly Dictionary<int, long> _lastSeen = [];
+    private ClientCommand? _command;
+    private long _payload;
+    private long _invoked;
+    private long _deadline;
+    private int _tries;
+    private int _sequence;
+    private bool _isOpen;
+    private bool _mayBeDone;
 
     public List<Operation> History { get; } = [];
 
     /// <summary>Goes on: with something new, or again with what was not answered.</summary>
     public void GoOn()
     {
-        if (command is null)
+        if (_command is null)
         {
             Begin();
         }
-        else if (cluster.Now >= deadline)
+        else if (cluster.Now >= _deadline)
         {
-            mayBeDone |= isOpen;
+            _mayBeDone |= _isOpen;
             TryElsewhere();
         }
     }
@@ -43,9 +43,9 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
     /// <summary>Writes down what is still open.</summary>
     public void Stop()
     {
-        if (command is not null)
+        if (_command is not null)
         {
-            mayBeDone |= isOpen;
+            _mayBeDone |= _isOpen;
             GiveUp();
         }
     }
@@ -53,14 +53,14 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
     /// <summary>The answer to one try.</summary>
     private void Hear(ClientCommand asked, int question, CommandResult result)
     {
-        if (command == asked && result != CommandResult.NotLed)
+        if (_command == asked && result != CommandResult.NotLed)
         {
             Record(result);
-            command = null;
+            _command = null;
         }
-        else if (command == asked && question == tries)
+        else if (_command == asked && question == _tries)
         {
-            (isOpen, deadline) = (false, cluster.Now + 50_000);
+            (_isOpen, _deadline) = (false, cluster.Now + 50_000);
         }
     }
 
@@ -71,15 +71,15 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
         int epoch = (int)(looksBack ? random.NextInt64(cluster.Now + 1) : cluster.Now) / (int)EpochMicroseconds;
         int document = (epoch * AtATime) + random.Next(AtATime);
         int draw = random.Next(10);
-        command = draw switch
+        _command = draw switch
         {
             < 3 => new ClientCommand(number, 0, OperationKind.Get, [document], 0, 0),
             3 => new ClientCommand(number, 0, OperationKind.Transaction, ListsOf(epoch), 0, 0),
-            4 or 5 => Write(OperationKind.CompareAndSet, [document], lastSeen.GetValueOrDefault(document)),
+            4 or 5 => Write(OperationKind.CompareAndSet, [document], _lastSeen.GetValueOrDefault(document)),
             6 or 7 => Write(OperationKind.Transaction, random.Next(2) == 0 ? [document] : ListsOf(epoch)[..2], 0),
             _ => Write(OperationKind.Put, [document], 0),
         };
-        (invoked, tries, mayBeDone) = (cluster.Now, 0, false);
+        (_invoked, _tries, _mayBeDone) = (cluster.Now, 0, false);
         TryElsewhere();
     }
 
@@ -87,41 +87,41 @@ internal sealed class SimulatedClient(int number, SimulatedCluster cluster)
 
     private ClientCommand Write(OperationKind kind, int[] documents, long expected)
     {
-        var write = new ClientCommand(number, ++sequence, kind, documents, cluster.NextPayload, expected);
-        payload = cluster.Keep(write);
+        var write = new ClientCommand(number, ++_sequence, kind, documents, cluster.NextPayload, expected);
+        _payload = cluster.Keep(write);
         return write;
     }
 
     private void TryElsewhere()
     {
-        if (++tries > MostTries)
+        if (++_tries > MostTries)
         {
             GiveUp();
             return;
         }
 
-        var (asked, question) = (command!, tries);
-        (isOpen, deadline) = (true, cluster.Now + 300_000 + cluster.Random.NextInt64(1_500_000));
-        cluster.Ask(asked, payload, result => Hear(asked, question, result));
+        var (asked, question) = (_command!, _tries);
+        (_isOpen, _deadline) = (true, cluster.Now + 300_000 + cluster.Random.NextInt64(1_500_000));
+        cluster.Ask(asked, _payload, result => Hear(asked, question, result));
     }
 
     private void GiveUp()
     {
-        if (mayBeDone && command!.Writes)
+        if (_mayBeDone && _command!.Writes)
         {
             Record(new CommandResult(Outcome.Unknown));
         }
 
-        command = null;
+        _command = null;
     }
 
     private void Record(CommandResult result)
     {
-        var done = command!;
-        History.Add(OperationOf(done, result) with { Client = number, Invoked = invoked, Completed = cluster.Now });
+        var done = _command!;
+        History.Add(OperationOf(done, result) with { Client = number, Invoked = _invoked, Completed = cluster.Now });
         if (done.Kind != OperationKind.Transaction && result.Outcome == Outcome.Done)
         {
-            lastSeen[done.Documents[0]] = done.Writes ? done.Value : result.Value;
+            _lastSeen[done.Documents[0]] = done.Writes ? done.Value : result.Value;
         }
     }
 

@@ -9,36 +9,36 @@ internal sealed partial class SimulatedCluster
 
     public ClockReading ClockOf(SimulatedNode node) => new(TrueTicks + node.Clock.AheadTicks, node.Clock.IsSure);
 
-    private void PlanClocks() => events.Enqueue(
+    private void PlanClocks() => _events.Enqueue(
         () =>
         {
-            if (!isHealing)
+            if (!_isHealing)
             {
-                ChangeClock(nodes[clockChance.Next(nodes.Count)]);
+                ChangeClock(_nodes[_clockChance.Next(_nodes.Count)]);
                 PlanClocks();
             }
         },
-        (Now + clockChance.NextInt64((long)(20 * Second / profile.ClockFaults)), order++));
+        (Now + _clockChance.NextInt64((long)(20 * Second / _profile.ClockFaults)), _order++));
 
     private void ChangeClock(SimulatedNode node)
     {
-        if (clockChance.Next(2) == 0)
+        if (_clockChance.Next(2) == 0)
         {
             LoseClock(node);
         }
         else
         {
-            long ahead = node == liar ? BeganTicks : clockChance.NextInt64(-20, 20) * TimeSpan.TicksPerSecond;
+            long ahead = node == _liar ? BeganTicks : _clockChance.NextInt64(-20, 20) * TimeSpan.TicksPerSecond;
             node.Clock = (ahead, true);
         }
     }
 
     private void LoseClock(SimulatedNode node)
     {
-        long ahead = clockChance.Next(4) switch
+        long ahead = _clockChance.Next(4) switch
         {
             0 => new DateTime(2080, 1, 1).Ticks - BeganTicks,
-            1 => clockChance.NextInt64(-300, 300) * TimeSpan.TicksPerSecond,
+            1 => _clockChance.NextInt64(-300, 300) * TimeSpan.TicksPerSecond,
             _ => DateTime.UnixEpoch.Ticks - BeganTicks,
         };
         node.Clock = (ahead, false);

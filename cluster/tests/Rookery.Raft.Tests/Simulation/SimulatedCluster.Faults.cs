@@ -5,36 +5,36 @@ internal sealed partial class SimulatedCluster
 {
     private void PlanFaults()
     {
-        Plan(profile.Crashes, () => Restart(nodes[Random.Next(nodes.Count)]));
-        Plan(profile.LeaderCrashes, () => nodes.Where(node => node.Core?.Role == Role.Leader).ToList().ForEach(node => Restart(node)));
-        Plan(profile.Partitions, Partition);
-        Plan(profile.Pauses, () => nodes[Random.Next(nodes.Count)].PausedUntil = Now + Random.NextInt64(4 * Second));
-        Plan(profile.Stalls, () => nodes[Random.Next(nodes.Count)].StalledUntil = Now + Random.NextInt64(5 * Second));
-        Plan(profile.StallsOfAll, StallAll);
-        Plan(profile.HotBoards, () => nodes[Random.Next(nodes.Count)].BoardPenalty = Random.Next(3));
-        Plan(profile.Bursts, Burst);
-        Plan(profile.MemberChanges, ChangeMembers);
-        Plan(profile.Transfers, Transfer);
-        Plan(profile.JournalFailures, () => AnyRunning()?.Step(Input.JournalFailed(Now)));
-        if (profile.Diverges)
+        Plan(_profile.Crashes, () => Restart(_nodes[Random.Next(_nodes.Count)]));
+        Plan(_profile.LeaderCrashes, () => _nodes.Where(node => node.Core?.Role == Role.Leader).ToList().ForEach(node => Restart(node)));
+        Plan(_profile.Partitions, Partition);
+        Plan(_profile.Pauses, () => _nodes[Random.Next(_nodes.Count)].PausedUntil = Now + Random.NextInt64(4 * Second));
+        Plan(_profile.Stalls, () => _nodes[Random.Next(_nodes.Count)].StalledUntil = Now + Random.NextInt64(5 * Second));
+        Plan(_profile.StallsOfAll, StallAll);
+        Plan(_profile.HotBoards, () => _nodes[Random.Next(_nodes.Count)].BoardPenalty = Random.Next(3));
+        Plan(_profile.Bursts, Burst);
+        Plan(_profile.MemberChanges, ChangeMembers);
+        Plan(_profile.Transfers, Transfer);
+        Plan(_profile.JournalFailures, () => AnyRunning()?.Step(Input.JournalFailed(Now)));
+        if (_profile.Diverges)
         {
-            astray = nodes[Random.Next(nodes.Count)];
+            _astray = _nodes[Random.Next(_nodes.Count)];
             After(Random.NextInt64(FaultSeconds * Second), LoseTheWay);
         }
 
-        if (profile.ClockFaults > 0)
+        if (_profile.ClockFaults > 0)
         {
-            nodes.ForEach(LoseClock);
-            liar = clockChance.Next(3) == 0 ? nodes[clockChance.Next(nodes.Count)] : null;
+            _nodes.ForEach(LoseClock);
+            _liar = _clockChance.Next(3) == 0 ? _nodes[_clockChance.Next(_nodes.Count)] : null;
             PlanClocks();
         }
 
-        if (tablesChance is not null)
+        if (_tablesChance is not null)
         {
-            After(tablesChance.NextInt64(FaultSeconds * Second), LoseTables);
+            After(_tablesChance.NextInt64(FaultSeconds * Second), LoseTables);
         }
 
-        Plan(profile.Manifests, () => AnyRunning()?.Flush(Random.NextDouble()));
+        Plan(_profile.Manifests, () => AnyRunning()?.Flush(Random.NextDouble()));
     }
 
     private void Plan(double inTenSeconds, Action fault)
@@ -43,7 +43,7 @@ internal sealed partial class SimulatedCluster
         {
             After(Random.NextInt64((long)(20 * Second / inTenSeconds)), () =>
             {
-                if (!isHealing)
+                if (!_isHealing)
                 {
                     fault();
                     Plan(inTenSeconds, fault);
@@ -55,14 +55,14 @@ internal sealed partial class SimulatedCluster
     /// <summary>A row of a node rots that an entry needs; of a minority at a time, or of one of two, so that another can lead and has what is needed: whose journal lost something counts too.</summary>
     private void LoseTables()
     {
-        if (isHealing)
+        if (_isHealing)
         {
             return;
         }
 
-        After(tablesChance!.NextInt64(10 * Second), LoseTables);
-        var node = nodes[tablesChance.Next(nodes.Count)];
-        if (node != halted && node.Core is { Configuration.Voters.Length: > 1 and var voters } && nodes.Count(other => other != node && IsHarmed(other)) < Math.Max(1, (voters - 1) / 2))
+        After(_tablesChance!.NextInt64(10 * Second), LoseTables);
+        var node = _nodes[_tablesChance.Next(_nodes.Count)];
+        if (node != _halted && node.Core is { Configuration.Voters.Length: > 1 and var voters } && _nodes.Count(other => other != node && IsHarmed(other)) < Math.Max(1, (voters - 1) / 2))
         {
             node.IsStuck = true;
         }
@@ -72,9 +72,9 @@ internal sealed partial class SimulatedCluster
 
     private void LoseTheWay()
     {
-        if (astray!.IsRunning)
+        if (_astray!.IsRunning)
         {
-            astray.Diverge();
+            _astray.Diverge();
         }
         else
         {
@@ -91,12 +91,12 @@ internal sealed partial class SimulatedCluster
 
         Saw("crash");
         node.Crash();
-        if (profile.ClockFaults > 0)
+        if (_profile.ClockFaults > 0)
         {
             LoseClock(node);
         }
 
-        if (Chance(profile.Rot) && node.Store.BearsLoss && nodes.All(other => other == node || !IsHarmed(other)))
+        if (Chance(_profile.Rot) && node.Store.BearsLoss && _nodes.All(other => other == node || !IsHarmed(other)))
         {
             // One damaged store at a time: a minority may lose what it acknowledged, no more can be promised.
             node.Store.Rot(Random);
@@ -105,7 +105,7 @@ internal sealed partial class SimulatedCluster
 
         After(Random.NextInt64(within), () =>
         {
-            if (!node.IsRunning && node != halted)
+            if (!node.IsRunning && node != _halted)
             {
                 node.Start();
             }
@@ -114,22 +114,22 @@ internal sealed partial class SimulatedCluster
 
     private void Partition()
     {
-        cuts.Clear();
+        _cuts.Clear();
         bool oneWay = Random.Next(3) == 0;
-        var apart = nodes.Where(_ => Random.Next(2) == 0).Select(node => node.Id).ToHashSet();
-        foreach (var from in nodes)
+        var apart = _nodes.Where(_ => Random.Next(2) == 0).Select(node => node.Id).ToHashSet();
+        foreach (var from in _nodes)
         {
-            foreach (var to in nodes)
+            foreach (var to in _nodes)
             {
                 if (apart.Contains(from.Id) && !apart.Contains(to.Id))
                 {
-                    cuts.Add((from.Id, to.Id));
-                    _ = !oneWay && cuts.Add((to.Id, from.Id));
+                    _cuts.Add((from.Id, to.Id));
+                    _ = !oneWay && _cuts.Add((to.Id, from.Id));
                 }
             }
         }
 
-        foreach (var (from, to) in cuts.Where(cut => Now >= Node(cut.From).PausedUntil && Random.Next(2) == 0).ToList())
+        foreach (var (from, to) in _cuts.Where(cut => Now >= Node(cut.From).PausedUntil && Random.Next(2) == 0).ToList())
         {
             // Some hosts see at once that a connection broke.
             if (Node(from).IsRunning)
@@ -138,13 +138,13 @@ internal sealed partial class SimulatedCluster
             }
         }
 
-        After(Random.NextInt64(5 * Second), cuts.Clear);
+        After(Random.NextInt64(5 * Second), _cuts.Clear);
     }
 
     /// <summary>The followers' disks hang first: a leader that is first cannot know of the others.</summary>
     private void StallAll()
     {
-        foreach (var node in nodes)
+        foreach (var node in _nodes)
         {
             if (node.Core?.Role == Role.Leader)
             {
@@ -159,19 +159,19 @@ internal sealed partial class SimulatedCluster
 
     private void Burst()
     {
-        for (int count = 0; count < 200 && nodes.Find(node => node.Core?.Role == Role.Leader && Now >= node.PausedUntil) is { } leader; count++)
+        for (int count = 0; count < 200 && _nodes.Find(node => node.Core?.Role == Role.Leader && Now >= node.PausedUntil) is { } leader; count++)
         {
-            commands.Add(null);
-            leader.Propose(commands.Count - 1);
+            _commands.Add(null);
+            leader.Propose(_commands.Count - 1);
         }
     }
 
     private void ChangeMembers()
     {
-        var leader = nodes.Find(node => node.Core?.Role == Role.Leader && Now >= node.PausedUntil);
+        var leader = _nodes.Find(node => node.Core?.Role == Role.Leader && Now >= node.PausedUntil);
         if (leader is not null)
         {
-            var about = nodes[Random.Next(nodes.Count)];
+            var about = _nodes[Random.Next(_nodes.Count)];
             var configuration = leader.Core!.Configuration;
             var change = configuration.IsLearner(about.Id) ? Random.Next(3) == 0 ? MemberChange.Removed : MemberChange.Voter
                 : configuration.IsVoter(about.Id) ? Random.Next(2) == 0 ? MemberChange.Removed : MemberChange.Learner
@@ -185,7 +185,7 @@ internal sealed partial class SimulatedCluster
 
     private void Transfer()
     {
-        if (nodes.Find(node => node.Core?.Role == Role.Leader && Now >= node.PausedUntil) is { } leader)
+        if (_nodes.Find(node => node.Core?.Role == Role.Leader && Now >= node.PausedUntil) is { } leader)
         {
             leader.Step(Input.Transfer(Now, NodeId.None));
         }

@@ -8,9 +8,9 @@ internal sealed partial class SimulatedCluster
     /// <summary>What clients were told, and what is there in the end, is one history.</summary>
     private void CheckHistory()
     {
-        var leader = nodes.Find(node => node.Core?.Role == Role.Leader)!;
-        clients.ForEach(client => client.Stop());
-        var history = clients.SelectMany(client => client.History).ToList();
+        var leader = _nodes.Find(node => node.Core?.Role == Role.Leader)!;
+        _clients.ForEach(client => client.Stop());
+        var history = _clients.SelectMany(client => client.History).ToList();
         for (int document = 0; document < SimulatedState.Documents; document++)
         {
             foreach (var kind in new[] { OperationKind.Get, OperationKind.Transaction })
@@ -23,7 +23,7 @@ internal sealed partial class SimulatedCluster
         Operations = history.Count;
         string? violation = EtagOrder.FindViolation(history) ?? ListAppends.FindViolation(history);
         Assert.True(violation is null, $"clients were told what has no order: {violation}");
-        if (searchesHistory)
+        if (_searchesHistory)
         {
             SearchDocuments(history);
         }

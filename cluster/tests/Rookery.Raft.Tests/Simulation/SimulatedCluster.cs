@@ -13,42 +13,42 @@ internal sealed partial class SimulatedCluster : INodeWorld
     private const long ThinkingMicroseconds = 30_000;
     private const long LongestClientDelay = 20_000;
 
-    private readonly PriorityQueue<Action, (long At, long Order)> events = new();
-    private readonly HashSet<(NodeId From, NodeId To)> cuts = [];
-    private readonly Dictionary<(NodeId From, NodeId To, bool HasEntries), long> arrivals = [];
-    private readonly List<SimulatedNode> nodes = [];
-    private readonly List<SimulatedClient> clients = [];
-    private readonly List<ClientCommand?> commands = [null];
-    private readonly FaultProfile profile;
-    private readonly bool searchesHistory;
+    private readonly PriorityQueue<Action, (long At, long Order)> _events = new();
+    private readonly HashSet<(NodeId From, NodeId To)> _cuts = [];
+    private readonly Dictionary<(NodeId From, NodeId To, bool HasEntries), long> _arrivals = [];
+    private readonly List<SimulatedNode> _nodes = [];
+    private readonly List<SimulatedClient> _clients = [];
+    private readonly List<ClientCommand?> _commands = [null];
+    private readonly FaultProfile _profile;
+    private readonly bool _searchesHistory;
 
     // Of its own, so that a profile with wrong clocks has the other faults that it has without.
-    private readonly Random clockChance;
-    private readonly Dictionary<string, int> marks;
+    private readonly Random _clockChance;
+    private readonly Dictionary<string, int> _marks;
 
     // Of its own too, and in every fourth seed: the others have the faults that they had before there was this one. Not where a state goes astray: it would be made good by that of another.
-    private readonly Random? tablesChance;
-    private long order;
-    private long reads;
-    private bool isHealing;
-    private SimulatedNode? astray;
-    private SimulatedNode? halted;
-    private SimulatedNode? liar;
+    private readonly Random? _tablesChance;
+    private long _order;
+    private long _reads;
+    private bool _isHealing;
+    private SimulatedNode? _astray;
+    private SimulatedNode? _halted;
+    private SimulatedNode? _liar;
 
     public SimulatedCluster(int seed, FaultProfile profile, PlantedBug bug, Dictionary<string, int> marks)
     {
-        (this.profile, Rules, Mistake, this.marks) = (profile, bug.Rules, bug.Mistake, marks);
+        (_profile, Rules, Mistake, _marks) = (profile, bug.Rules, bug.Mistake, marks);
         Options = new CoreOptions { ShortestElectionTimeoutMicroseconds = Second / 2, FirstElectionTimeoutMicroseconds = 3 * Second / 2, MostMessageBytes = 4_000, CautionMicroseconds = profile.Caution, LongestElectionTimeoutMicroseconds = profile.LongestElectionTimeout, PreferenceMicroseconds = 4 * Second };
         Random = new Random(seed);
-        clockChance = new Random(~seed);
-        searchesHistory = seed % 10 == 0;
-        tablesChance = seed % 4 == 2 && !profile.Diverges ? new Random(seed ^ 0x5EED) : null;
+        _clockChance = new Random(~seed);
+        _searchesHistory = seed % 10 == 0;
+        _tablesChance = seed % 4 == 2 && !profile.Diverges ? new Random(seed ^ 0x5EED) : null;
         int voters = Random.Next(4) == 0 ? 5 : 3;
         int spares = profile.MemberChanges > 0 ? 2 : 0;
         var configuration = Configuration.Of(Enumerable.Range(1, voters).Select(id => new NodeId(id)), []);
         for (int id = 1; id <= voters + spares; id++)
         {
-            nodes.Add(new SimulatedNode(new NodeId(id), new SimulatedStore(id <= voters ? configuration : Configuration.Empty), this));
+            _nodes.Add(new SimulatedNode(new NodeId(id), new SimulatedStore(id <= voters ? configuration : Configuration.Empty), this));
         }
     }
 
@@ -70,25 +70,25 @@ internal sealed partial class SimulatedCluster : INodeWorld
     public HostMistake Mistake { get; }
 
     /// <summary>The number of the next command that is kept.</summary>
-    public long NextPayload => commands.Count;
+    public long NextPayload => _commands.Count;
 
     public SimulatedStore StoreOf(NodeId id) => Node(id).Store;
 
-    public ClientCommand? CommandOf(long payload) => payload > 0 ? commands[(int)payload] : null;
+    public ClientCommand? CommandOf(long payload) => payload > 0 ? _commands[(int)payload] : null;
 
-    public long NextNumber() => ++reads;
+    public long NextNumber() => ++_reads;
 
     public long Keep(ClientCommand command)
     {
-        commands.Add(command);
-        return commands.Count - 1;
+        _commands.Add(command);
+        return _commands.Count - 1;
     }
 
     /// <summary>A client mostly knows who leads, and sometimes asks one that only believes to, or any.</summary>
     public void Ask(ClientCommand command, long payload, Action<CommandResult> hear)
     {
-        var leaders = nodes.FindAll(node => node.Core?.Role == Role.Leader);
-        var node = leaders.Count > 0 && Random.Next(3) > 0 ? leaders[Random.Next(leaders.Count)] : nodes[Random.Next(nodes.Count)];
+        var leaders = _nodes.FindAll(node => node.Core?.Role == Role.Leader);
+        var node = leaders.Count > 0 && Random.Next(3) > 0 ? leaders[Random.Next(leaders.Count)] : _nodes[Random.Next(_nodes.Count)];
         After(Skewed(LongestClientDelay), () => Serve(node, command, payload, result => After(Skewed(LongestClientDelay), () => hear(result)), isForwarded: false));
     }
 
@@ -96,15 +96,15 @@ internal sealed partial class SimulatedCluster : INodeWorld
     {
         if (!IsCut(from.Id, to))
         {
-            After(Skewed(profile.LongestDelay), () => Serve(Node(to), command, payload, result => AnswerForwarded(from, to, result, answer), isForwarded: true));
+            After(Skewed(_profile.LongestDelay), () => Serve(Node(to), command, payload, result => AnswerForwarded(from, to, result, answer), isForwarded: true));
         }
     }
 
-    public void Saw(string mark) => marks[mark] = marks.GetValueOrDefault(mark) + 1;
+    public void Saw(string mark) => _marks[mark] = _marks.GetValueOrDefault(mark) + 1;
 
     public void Run()
     {
-        foreach (var node in nodes)
+        foreach (var node in _nodes)
         {
             node.Start();
             Every(node, 40_000);
@@ -113,7 +113,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
         for (int number = 0; number < Clients; number++)
         {
             var client = new SimulatedClient(number, this);
-            clients.Add(client);
+            _clients.Add(client);
             Think(client);
         }
 
@@ -128,7 +128,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
     public void CompleteLater(SimulatedNode node, long write)
     {
         int process = node.Process;
-        After(Skewed(profile.LongestSync), () => Complete(node, process));
+        After(Skewed(_profile.LongestSync), () => Complete(node, process));
     }
 
     public void Send(Message message, StoredEntry[] entries)
@@ -141,17 +141,17 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
         // A connection keeps the order, but for what was sent before it broke and was made anew.
         var connection = (message.From, message.To, message.Kind is MessageKind.Append or MessageKind.AppendReply);
-        long arrival = Now + Skewed(profile.LongestDelay);
-        if (!Chance(profile.Overtaking))
+        long arrival = Now + Skewed(_profile.LongestDelay);
+        if (!Chance(_profile.Overtaking))
         {
-            arrival = Math.Max(arrival, arrivals.GetValueOrDefault(connection));
-            arrivals[connection] = arrival;
+            arrival = Math.Max(arrival, _arrivals.GetValueOrDefault(connection));
+            _arrivals[connection] = arrival;
         }
 
         After(arrival - Now, () => Deliver(message, entries));
-        if (Chance(profile.Duplication))
+        if (Chance(_profile.Duplication))
         {
-            After(Skewed(profile.LongestDelay * 4), () => Deliver(message, entries));
+            After(Skewed(_profile.LongestDelay * 4), () => Deliver(message, entries));
         }
     }
 
@@ -167,7 +167,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
         if (node.HasDiverged)
         {
             Saw("halted");
-            halted = node;
+            _halted = node;
             node.Crash();
         }
         else
@@ -178,7 +178,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
     public bool DiesInInstall(SimulatedNode node)
     {
-        bool dies = Chance(profile.CrashInInstall);
+        bool dies = Chance(_profile.CrashInInstall);
         if (dies)
         {
             Saw("crash in install");
@@ -190,11 +190,11 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
     public void PerhapsCrash(SimulatedNode node, bool hasVoted)
     {
-        if (hasVoted && Chance(profile.CrashAtVote))
+        if (hasVoted && Chance(_profile.CrashAtVote))
         {
             Restart(node, within: Second / 10);
         }
-        else if (Chance(profile.AimedCrash))
+        else if (Chance(_profile.AimedCrash))
         {
             Restart(node);
         }
@@ -216,26 +216,26 @@ internal sealed partial class SimulatedCluster : INodeWorld
     {
         if (!IsCut(leader, through.Id))
         {
-            After(Skewed(profile.LongestDelay), () => answer(result));
+            After(Skewed(_profile.LongestDelay), () => answer(result));
         }
     }
 
-    private bool IsCut(NodeId from, NodeId to) => cuts.Contains((from, to)) || Chance(profile.Loss);
+    private bool IsCut(NodeId from, NodeId to) => _cuts.Contains((from, to)) || Chance(_profile.Loss);
 
-    private SimulatedNode Node(NodeId id) => nodes[(int)id.Value - 1];
+    private SimulatedNode Node(NodeId id) => _nodes[(int)id.Value - 1];
 
-    private bool Chance(double share) => !isHealing && share > 0 && Random.NextDouble() < share;
+    private bool Chance(double share) => !_isHealing && share > 0 && Random.NextDouble() < share;
 
     /// <summary>Most take a tenth of the longest, few take long.</summary>
-    private long Skewed(long longest) => 1 + (isHealing ? Random.NextInt64(5_000) : Random.NextInt64(Random.Next(5) == 0 ? longest : (longest / 10) + 1));
+    private long Skewed(long longest) => 1 + (_isHealing ? Random.NextInt64(5_000) : Random.NextInt64(Random.Next(5) == 0 ? longest : (longest / 10) + 1));
 
-    private void After(long delay, Action action) => events.Enqueue(action, (Now + delay, order++));
+    private void After(long delay, Action action) => _events.Enqueue(action, (Now + delay, _order++));
 
     private void RunUntil(long end)
     {
-        while (events.TryPeek(out _, out var when) && when.At <= end)
+        while (_events.TryPeek(out _, out var when) && when.At <= end)
         {
-            var action = events.Dequeue();
+            var action = _events.Dequeue();
             Now = when.At;
             Events++;
             action();
@@ -249,7 +249,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
         Every(node, period);
         if (node.IsRunning && Now >= node.PausedUntil)
         {
-            node.Step(Input.Measured(Now, new StoreHealth(profile.LongestSync / 10, Math.Max(0, node.StalledUntil - Now), node.IsStuck ? StoreHealth.CannotApply : node.BoardPenalty)));
+            node.Step(Input.Measured(Now, new StoreHealth(_profile.LongestSync / 10, Math.Max(0, node.StalledUntil - Now), node.IsStuck ? StoreHealth.CannotApply : node.BoardPenalty)));
         }
 
         if (node.IsRunning && Now >= node.PausedUntil)
@@ -269,7 +269,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
     });
 
     /// <summary>What is to be found happens under faults: afterwards there are few operations.</summary>
-    private void Think(SimulatedClient client) => After(1 + Random.NextInt64(2 * ThinkingMicroseconds * (isHealing ? 10 : 1)), () =>
+    private void Think(SimulatedClient client) => After(1 + Random.NextInt64(2 * ThinkingMicroseconds * (_isHealing ? 10 : 1)), () =>
     {
         Think(client);
         client.GoOn();
@@ -277,7 +277,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
     private SimulatedNode? AnyRunning()
     {
-        var node = nodes[Random.Next(nodes.Count)];
+        var node = _nodes[Random.Next(_nodes.Count)];
         return node.IsRunning && Now >= node.PausedUntil ? node : null;
     }
 
@@ -324,7 +324,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
             return;
         }
 
-        var giver = cuts.Contains((from, node.Id)) ? null : Node(from).Core;
+        var giver = _cuts.Contains((from, node.Id)) ? null : Node(from).Core;
         bool gives = giver is not null && !Node(from).IsStuck;
         if (gives && node.IsStuck)
         {
@@ -336,9 +336,9 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
     private void Heal()
     {
-        isHealing = true;
-        cuts.Clear();
-        foreach (var node in nodes)
+        _isHealing = true;
+        _cuts.Clear();
+        foreach (var node in _nodes)
         {
             node.Clock = (0, true);
             (node.PausedUntil, node.StalledUntil) = (Math.Min(node.PausedUntil, Now), Math.Min(node.StalledUntil, Now));
@@ -346,7 +346,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
             {
                 node.TellOfManifest();
             }
-            else if (node != halted)
+            else if (node != _halted)
             {
                 node.Start();
             }
@@ -355,7 +355,7 @@ internal sealed partial class SimulatedCluster : INodeWorld
 
     private void CheckHealed()
     {
-        var leaders = nodes.FindAll(node => node.Core?.Role == Role.Leader);
+        var leaders = _nodes.FindAll(node => node.Core?.Role == Role.Leader);
         Assert.True(leaders.Count == 1, $"{leaders.Count} lead in the end");
         var leader = leaders[0];
         var core = leader.Core!;
@@ -364,10 +364,10 @@ internal sealed partial class SimulatedCluster : INodeWorld
         Assert.True(Oracle.Acknowledged > 0, "writes were acknowledged");
         Assert.True(core.CommitIndex >= Oracle.Acknowledged, "the leader has what was acknowledged");
         Assert.True(core.Last.Index - core.CommitIndex < 100, "the leader commits");
-        Assert.False(nodes.Exists(node => node.HasDiverged && node.IsRunning), "nobody who went astray goes on");
-        foreach (var node in nodes)
+        Assert.False(_nodes.Exists(node => node.HasDiverged && node.IsRunning), "nobody who went astray goes on");
+        foreach (var node in _nodes)
         {
-            if (core.Configuration.IsMember(node.Id) && node != halted)
+            if (core.Configuration.IsMember(node.Id) && node != _halted)
             {
                 Assert.True(core.CommitIndex - node.Applied < 200, $"{node.Id} keeps up: applied {node.Applied} of {core.CommitIndex}");
                 Assert.False(node.Core!.IsDamaged, $"{node.Id} is healed");

@@ -3,18 +3,18 @@ namespace Rookery.Raft.Tests.Simulation;
 /// <summary>A host of the core as the program is one: it keeps payloads, writes the journal, applies, and sends.</summary>
 internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld world)
 {
-    private readonly Output output = new();
-    private readonly List<StoredEntry> mirror = [];
-    private readonly Dictionary<long, (long Before, ClientCommand? Command, Action<CommandResult>? Answer)> readsAsked = [];
-    private readonly List<ReadReady> readsReady = [];
-    private readonly Dictionary<long, (long Term, Action<CommandResult>? Answer)> proposed = [];
-    private StoredManifest mirrorBase = store.Base;
-    private long applied;
-    private SimulatedState state = new();
-    private readonly Queue<OutcomeHash> outcomes = new();
-    private Action<CommandResult>? proposer;
-    private long seenCommit;
-    private long toldLogTimeIn;
+    private readonly Output _output = new();
+    private readonly List<StoredEntry> _mirror = [];
+    private readonly Dictionary<long, (long Before, ClientCommand? Command, Action<CommandResult>? Answer)> _readsAsked = [];
+    private readonly List<ReadReady> _readsReady = [];
+    private readonly Dictionary<long, (long Term, Action<CommandResult>? Answer)> _proposed = [];
+    private StoredManifest _mirrorBase = store.Base;
+    private long _applied;
+    private SimulatedState _state = new();
+    private readonly Queue<OutcomeHash> _outcomes = new();
+    private Action<CommandResult>? _proposer;
+    private long _seenCommit;
+    private long _toldLogTimeIn;
 
     public NodeId Id { get; } = id;
 
@@ -27,7 +27,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     public bool IsRunning => Core is not null;
 
-    public long Applied => applied;
+    public long Applied => _applied;
 
     public long PausedUntil { get; set; }
 
@@ -54,12 +54,12 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     {
         Process++;
         Core = new RaftCore(Store.Start(Id, world.Random.Next(), countsStarts: world.Mistake != HostMistake.ForgetsStarts, remembersDamage: world.Mistake != HostMistake.ForgetsDamage), world.Options, world.Rules);
-        mirror.Clear();
-        mirror.AddRange(Store.Entries);
-        mirrorBase = Store.Base;
-        (applied, state) = (Store.Manifest.Position.Index, Store.Manifest.State.Copy());
-        seenCommit = applied;
-        (IsFetching, HasDiverged, toldLogTimeIn) = (false, false, 0);
+        _mirror.Clear();
+        _mirror.AddRange(Store.Entries);
+        _mirrorBase = Store.Base;
+        (_applied, _state) = (Store.Manifest.Position.Index, Store.Manifest.State.Copy());
+        _seenCommit = _applied;
+        (IsFetching, HasDiverged, _toldLogTimeIn) = (false, false, 0);
         Step(Input.ManifestDurable(world.Now, Store.Manifest.Position));
     }
 
@@ -78,14 +78,14 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
     /// <summary>One result of apply comes out wrong.</summary>
     public void Diverge()
     {
-        state.Diverge();
+        _state.Diverge();
         HasDiverged = true;
     }
 
     public void Step(in Input input, StoredEntry[]? received = null, long payload = 0)
     {
         var core = Core!;
-        core.Step(input, output);
+        core.Step(input, _output);
         KeepEntries(core, received, payload);
         BeginWrite();
         int sent = SendMessages();
@@ -93,7 +93,7 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         Apply(core);
         ServeReads();
         BeginFetch();
-        foreach (var (what, _) in output.Events)
+        foreach (var (what, _) in _output.Events)
         {
             world.Saw(what.ToString());
         }
@@ -103,9 +103,9 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             world.Oracle.SeesLeader(Id, core.Term);
         }
 
-        if (sent > 0 || output.Write is not null)
+        if (sent > 0 || _output.Write is not null)
         {
-            world.PerhapsCrash(this, output.Messages.Any(message => message.Kind is MessageKind.Vote || message is { Kind: MessageKind.VoteReply, Refused: false }));
+            world.PerhapsCrash(this, _output.Messages.Any(message => message.Kind is MessageKind.Vote || message is { Kind: MessageKind.VoteReply, Refused: false }));
         }
 
         if (core.HasFailed && Core == core)
@@ -113,15 +113,15 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             world.Failed(this);
         }
 
-        while (Core == core && outcomes.TryDequeue(out var outcome))
+        while (Core == core && _outcomes.TryDequeue(out var outcome))
         {
             Step(Input.Applied(world.Now, outcome));
         }
 
-        if (Core == core && core.Role == Role.Leader && toldLogTimeIn != core.Term && core.TermAt(applied) == core.Term)
+        if (Core == core && core.Role == Role.Leader && _toldLogTimeIn != core.Term && core.TermAt(_applied) == core.Term)
         {
-            toldLogTimeIn = core.Term;
-            Step(Input.LogTime(world.Now, state.LastTicks));
+            _toldLogTimeIn = core.Term;
+            Step(Input.LogTime(world.Now, _state.LastTicks));
         }
     }
 
@@ -149,60 +149,60 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     public void Propose(long payload, Action<CommandResult>? answer = null)
     {
-        proposer = answer;
+        _proposer = answer;
         Step(Input.Propose(world.Now, 100 + (int)(payload % 2000)), payload: payload);
-        if (proposer is not null)
+        if (_proposer is not null)
         {
-            proposer = null;
+            _proposer = null;
             answer!(CommandResult.NotLed);
         }
     }
 
     public void Read(long number, ClientCommand? command = null, Action<CommandResult>? answer = null)
     {
-        readsAsked[number] = (world.Oracle.Acknowledged, command, answer);
+        _readsAsked[number] = (world.Oracle.Acknowledged, command, answer);
         Step(Input.Read(world.Now, number));
     }
 
     /// <summary>What it would answer from what it has applied.</summary>
-    public CommandResult Peek(ClientCommand command) => state.Read(command);
+    public CommandResult Peek(ClientCommand command) => _state.Read(command);
 
     public ChangeAnswer Change(MemberChange change, NodeId node)
     {
         Step(Input.ChangeMember(world.Now, change, node));
-        return output.ChangeAnswer;
+        return _output.ChangeAnswer;
     }
 
     public ClockAnswer ConfirmClock()
     {
         Step(Input.ConfirmClock(world.Now));
-        return output.ClockAnswer;
+        return _output.ClockAnswer;
     }
 
     /// <summary>Flushes what is applied into the manifest, and gives a part of the journal back.</summary>
     public void Flush(double share)
     {
         var core = Core!;
-        if (applied <= Store.Manifest.Position.Index || IsFetching)
+        if (_applied <= Store.Manifest.Position.Index || IsFetching)
         {
             return;
         }
 
-        Store.Flush(ManifestAt(applied));
+        Store.Flush(ManifestAt(_applied));
         if (world.Random.Next(4) > 0)
         {
             // Else the core hears of it later, after its entries were given back.
             TellOfManifest();
         }
 
-        long through = Store.Base.Position.Index + (long)((applied - Store.Base.Position.Index) * share);
+        long through = Store.Base.Position.Index + (long)((_applied - Store.Base.Position.Index) * share);
         if (Core == core && through > Store.Base.Position.Index)
         {
             // What stays of the journal begins behind this entry; the manifest knows the state far ahead of it.
             var at = ManifestAt(through);
             Store.Release(through, at);
-            mirror.RemoveRange(0, (int)(through - mirrorBase.Position.Index));
-            mirrorBase = at;
+            _mirror.RemoveRange(0, (int)(through - _mirrorBase.Position.Index));
+            _mirrorBase = at;
             Step(Input.Released(world.Now, through));
         }
     }
@@ -231,11 +231,11 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
         if (!keepsTail)
         {
-            mirror.Clear();
-            mirrorBase = manifest;
+            _mirror.Clear();
+            _mirrorBase = manifest;
         }
 
-        (applied, state) = (manifest.Position.Index, manifest.State.Copy());
+        (_applied, _state) = (manifest.Position.Index, manifest.State.Copy());
         if (IsStuck)
         {
             IsStuck = false;
@@ -257,21 +257,21 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
         }
     }
 
-    private bool IsForTables(LogPosition manifest, long committedBy) => IsStuck && manifest.Index >= applied && Core!.MayReplaceTables(manifest, committedBy);
+    private bool IsForTables(LogPosition manifest, long committedBy) => IsStuck && manifest.Index >= _applied && Core!.MayReplaceTables(manifest, committedBy);
 
     private void Die()
     {
         Core = null;
-        readsAsked.Clear();
-        readsReady.Clear();
-        proposed.Clear();
-        outcomes.Clear();
+        _readsAsked.Clear();
+        _readsReady.Clear();
+        _proposed.Clear();
+        _outcomes.Clear();
     }
 
     private StoredManifest ManifestAt(long index)
     {
-        var (configuration, configurationIndex) = (mirrorBase.Configuration, mirrorBase.ConfigurationIndex);
-        foreach (var held in mirror)
+        var (configuration, configurationIndex) = (_mirrorBase.Configuration, _mirrorBase.ConfigurationIndex);
+        foreach (var held in _mirror)
         {
             if (held.Entry.Index <= index && held.Entry.Configuration is { } newer)
             {
@@ -279,57 +279,57 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             }
         }
 
-        long term = index == mirrorBase.Position.Index ? mirrorBase.Position.Term : mirror[(int)(index - mirrorBase.Position.Index - 1)].Entry.Term;
-        return new StoredManifest(new LogPosition(term, index), configuration, configurationIndex, state.Copy());
+        long term = index == _mirrorBase.Position.Index ? _mirrorBase.Position.Term : _mirror[(int)(index - _mirrorBase.Position.Index - 1)].Entry.Term;
+        return new StoredManifest(new LogPosition(term, index), configuration, configurationIndex, _state.Copy());
     }
 
     private void KeepEntries(RaftCore core, StoredEntry[]? received, long payload)
     {
-        if (output.DroppedAfter >= 0 && output.DroppedAfter < mirrorBase.Position.Index + mirror.Count)
+        if (_output.DroppedAfter >= 0 && _output.DroppedAfter < _mirrorBase.Position.Index + _mirror.Count)
         {
             world.Saw("entries replaced");
-            int kept = (int)Math.Max(output.DroppedAfter - mirrorBase.Position.Index, 0);
-            mirror.RemoveRange(kept, mirror.Count - kept);
+            int kept = (int)Math.Max(_output.DroppedAfter - _mirrorBase.Position.Index, 0);
+            _mirror.RemoveRange(kept, _mirror.Count - kept);
         }
 
-        if (output.Proposed is { } position)
+        if (_output.Proposed is { } position)
         {
-            var time = core.TimeAfter(world.Now, Math.Max(state.LastTicks, mirror.FindLast(entry => entry.Time.Ticks > 0).Time.Ticks));
-            mirror.Add(new StoredEntry(new Entry(position.Index, position.Term, EntryType.Batch, 100), payload, time, world.TrueTicks));
-            proposed[position.Index] = (position.Term, proposer);
-            proposer = null;
+            var time = core.TimeAfter(world.Now, Math.Max(_state.LastTicks, _mirror.FindLast(entry => entry.Time.Ticks > 0).Time.Ticks));
+            _mirror.Add(new StoredEntry(new Entry(position.Index, position.Term, EntryType.Batch, 100), payload, time, world.TrueTicks));
+            _proposed[position.Index] = (position.Term, _proposer);
+            _proposer = null;
         }
 
-        foreach (var made in output.Made)
+        foreach (var made in _output.Made)
         {
-            mirror.Add(new StoredEntry(made, -made.Index - (made.Term << 32)));
+            _mirror.Add(new StoredEntry(made, -made.Index - (made.Term << 32)));
         }
 
         foreach (var entry in received ?? [])
         {
-            if (entry.Entry.Index == mirrorBase.Position.Index + mirror.Count + 1 && core.TermAt(entry.Entry.Index) == entry.Entry.Term)
+            if (entry.Entry.Index == _mirrorBase.Position.Index + _mirror.Count + 1 && core.TermAt(entry.Entry.Index) == entry.Entry.Term)
             {
-                mirror.Add(entry);
+                _mirror.Add(entry);
             }
         }
 
-        Assert.True(mirrorBase.Position.Index + mirror.Count == core.Last.Index, "the host holds what the core knows");
+        Assert.True(_mirrorBase.Position.Index + _mirror.Count == core.Last.Index, "the host holds what the core knows");
     }
 
     private void BeginWrite()
     {
-        if (output.Write is { } write)
+        if (_output.Write is { } write)
         {
             Store.Begin(write, Slice(write.FirstIndex, write.LastIndex));
             world.CompleteLater(this, write.Number);
         }
     }
 
-    private StoredEntry[] Slice(long first, long last) => last < first ? [] : [.. mirror.GetRange((int)(first - mirrorBase.Position.Index - 1), (int)(last - first + 1))];
+    private StoredEntry[] Slice(long first, long last) => last < first ? [] : [.. _mirror.GetRange((int)(first - _mirrorBase.Position.Index - 1), (int)(last - first + 1))];
 
     private int SendMessages()
     {
-        foreach (var message in output.Messages)
+        foreach (var message in _output.Messages)
         {
             if (message is { Kind: MessageKind.VoteReply, Refused: false } or { Kind: MessageKind.Vote })
             {
@@ -340,33 +340,33 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
             world.Send(message, message.Kind == MessageKind.Append ? Slice(message.Position.Index + 1, message.LastIndex) : []);
         }
 
-        return output.Messages.Count;
+        return _output.Messages.Count;
     }
 
     private void ObserveCommit(RaftCore core)
     {
-        if (core.Role == Role.Leader && core.CommitIndex > seenCommit)
+        if (core.Role == Role.Leader && core.CommitIndex > _seenCommit)
         {
             ClusterOracle.SeesCommit(Id, new LogPosition(core.TermAt(core.CommitIndex), core.CommitIndex), core.Configuration, world.StoreOf);
         }
 
-        seenCommit = core.CommitIndex;
+        _seenCommit = core.CommitIndex;
     }
 
     private void Apply(RaftCore core)
     {
-        while (!IsStuck && applied < core.ApplyThrough)
+        while (!IsStuck && _applied < core.ApplyThrough)
         {
-            var entry = mirror[(int)(applied - mirrorBase.Position.Index)];
-            applied++;
-            Assert.Equal(applied, entry.Entry.Index);
-            state.TakeTime(entry);
-            var result = state.Apply(applied, entry.Payload, world.CommandOf(entry.Payload), onlyOnce: world.Mistake != HostMistake.AppliesTwice);
-            world.Oracle.SeesApplied(Id, entry, HasDiverged ? null : state.Hash);
-            outcomes.Enqueue(new OutcomeHash(applied, state.Hash));
-            if (proposed.Remove(applied, out var mine) && mine.Term == entry.Entry.Term)
+            var entry = _mirror[(int)(_applied - _mirrorBase.Position.Index)];
+            _applied++;
+            Assert.Equal(_applied, entry.Entry.Index);
+            _state.TakeTime(entry);
+            var result = _state.Apply(_applied, entry.Payload, world.CommandOf(entry.Payload), onlyOnce: world.Mistake != HostMistake.AppliesTwice);
+            world.Oracle.SeesApplied(Id, entry, HasDiverged ? null : _state.Hash);
+            _outcomes.Enqueue(new OutcomeHash(_applied, _state.Hash));
+            if (_proposed.Remove(_applied, out var mine) && mine.Term == entry.Entry.Term)
             {
-                world.Oracle.AcknowledgesWrite(applied);
+                world.Oracle.AcknowledgesWrite(_applied);
                 if (result is not null)
                 {
                     mine.Answer?.Invoke(result);
@@ -377,25 +377,25 @@ internal sealed class SimulatedNode(NodeId id, SimulatedStore store, INodeWorld 
 
     private void ServeReads()
     {
-        readsReady.AddRange(output.Reads);
-        foreach (var ready in readsReady)
+        _readsReady.AddRange(_output.Reads);
+        foreach (var ready in _readsReady)
         {
-            if (applied >= ready.Index && readsAsked.Remove(ready.Number, out var asked))
+            if (_applied >= ready.Index && _readsAsked.Remove(ready.Number, out var asked))
             {
                 world.Oracle.ServesRead(Id, ready.Index, asked.Before);
                 if (asked.Command is not null)
                 {
-                    asked.Answer?.Invoke(state.Read(asked.Command));
+                    asked.Answer?.Invoke(_state.Read(asked.Command));
                 }
             }
         }
 
-        readsReady.RemoveAll(ready => applied >= ready.Index);
+        _readsReady.RemoveAll(ready => _applied >= ready.Index);
     }
 
     private void BeginFetch()
     {
-        if (output.Fetch is { } fetch && !IsFetching)
+        if (_output.Fetch is { } fetch && !IsFetching)
         {
             IsFetching = true;
             world.FetchLater(this, fetch.From);

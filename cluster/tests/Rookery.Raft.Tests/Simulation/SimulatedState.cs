@@ -10,10 +10,10 @@ internal sealed class SimulatedState
 
     private const int Clients = 8;
 
-    private readonly (long Value, long Etag)[] documents;
-    private readonly long[][] lists;
-    private readonly (int Sequence, CommandResult? Result)[] sessions;
-    private LogAge age;
+    private readonly (long Value, long Etag)[] _documents;
+    private readonly long[][] _lists;
+    private readonly (int Sequence, CommandResult? Result)[] _sessions;
+    private LogAge _age;
 
     public SimulatedState()
         : this(new (long, long)[Documents], [.. Enumerable.Repeat<long[]>([], Documents)], new (int, CommandResult?)[Clients], 0, default)
@@ -21,21 +21,21 @@ internal sealed class SimulatedState
     }
 
     private SimulatedState((long Value, long Etag)[] documents, long[][] lists, (int Sequence, CommandResult? Result)[] sessions, long hash, LogAge age) =>
-        (this.documents, this.lists, this.sessions, Hash, this.age) = (documents, lists, sessions, hash, age);
+        (_documents, _lists, _sessions, Hash, _age) = (documents, lists, sessions, hash, age);
 
     /// <summary>A chain over what was applied and what came of it.</summary>
     public long Hash { get; private set; }
 
     /// <summary>The last time that an entry had.</summary>
-    public long LastTicks => age.LastTicks;
+    public long LastTicks => _age.LastTicks;
 
     /// <summary>Goes on from another chain, as if one result had come out wrong.</summary>
     public void Diverge() => Hash++;
 
-    public SimulatedState Copy() => new([.. documents], [.. lists], [.. sessions], Hash, age);
+    public SimulatedState Copy() => new([.. _documents], [.. _lists], [.. _sessions], Hash, _age);
 
     /// <summary>Takes the time of an entry, and checks it.</summary>
-    public void TakeTime(in StoredEntry entry) => age = age.Next(entry);
+    public void TakeTime(in StoredEntry entry) => _age = _age.Next(entry);
 
     /// <summary>What to tell the client; null when the entry was of nobody, or of a client that has gone on since.</summary>
     public CommandResult? Apply(long index, long payload, ClientCommand? command, bool onlyOnce)
@@ -46,19 +46,19 @@ internal sealed class SimulatedState
     }
 
     public CommandResult Read(ClientCommand command) =>
-        command.Kind == OperationKind.Transaction ? new CommandResult(Outcome.Done, Lists: [.. command.Documents.Select(list => lists[list])])
-            : new CommandResult(Outcome.Done, documents[command.Documents[0]].Etag, documents[command.Documents[0]].Value);
+        command.Kind == OperationKind.Transaction ? new CommandResult(Outcome.Done, Lists: [.. command.Documents.Select(list => _lists[list])])
+            : new CommandResult(Outcome.Done, _documents[command.Documents[0]].Etag, _documents[command.Documents[0]].Value);
 
     private CommandResult? ApplyOnce(long index, ClientCommand command, bool onlyOnce)
     {
-        var (sequence, last) = sessions[command.Client];
+        var (sequence, last) = _sessions[command.Client];
         if (onlyOnce && command.Sequence <= sequence)
         {
             return command.Sequence == sequence ? last : null;
         }
 
         var result = Change(index, command);
-        sessions[command.Client] = (command.Sequence, result);
+        _sessions[command.Client] = (command.Sequence, result);
         return result;
     }
 
@@ -69,13 +69,13 @@ internal sealed class SimulatedState
             var read = Read(command);
             foreach (int list in command.Documents)
             {
-                lists[list] = [.. lists[list], command.Value];
+                _lists[list] = [.. _lists[list], command.Value];
             }
 
             return read with { Etag = index };
         }
 
-        ref var document = ref documents[command.Documents[0]];
+        ref var document = ref _documents[command.Documents[0]];
         if (command.Kind == OperationKind.CompareAndSet && document.Value != command.Expected)
         {
             return new CommandResult(Outcome.Refused, document.Etag);

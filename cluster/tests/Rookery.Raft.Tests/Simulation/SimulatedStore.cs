@@ -9,11 +9,11 @@ internal sealed record StoredManifest(LogPosition Position, Configuration Config
 /// <summary>A node's disk: what survives its process. A journal write that is under way when the power goes leaves all, nothing or a beginning of itself.</summary>
 internal sealed class SimulatedStore(Configuration configuration)
 {
-    private readonly List<StoredEntry> entries = [];
-    private readonly Dictionary<long, long> lostTerms = [];
-    private (JournalWrite Write, StoredEntry[] Entries)? outstanding;
-    private bool damageIsTold;
-    private long notedCommit;
+    private readonly List<StoredEntry> _entries = [];
+    private readonly Dictionary<long, long> _lostTerms = [];
+    private (JournalWrite Write, StoredEntry[] Entries)? _outstanding;
+    private bool _damageIsTold;
+    private long _notedCommit;
 
     public VoteRecord Vote { get; private set; }
 
@@ -27,35 +27,35 @@ internal sealed class SimulatedStore(Configuration configuration)
     public LogPosition VotedBy { get; private set; }
 
     /// <summary>Through which index the log is known to be committed: by the manifest, or by a note of the journal.</summary>
-    public long KnownCommitted => Math.Max(Manifest.Position.Index, Math.Min(notedCommit, Last.Index));
+    public long KnownCommitted => Math.Max(Manifest.Position.Index, Math.Min(_notedCommit, Last.Index));
 
     public bool WasUnclean { get; private set; }
 
-    public bool IsWriting => outstanding is not null;
+    public bool IsWriting => _outstanding is not null;
 
-    public LogPosition Last => entries.Count == 0 ? Base.Position : PositionOf(entries[^1]);
+    public LogPosition Last => _entries.Count == 0 ? Base.Position : PositionOf(_entries[^1]);
 
-    public IReadOnlyList<StoredEntry> Entries => entries;
+    public IReadOnlyList<StoredEntry> Entries => _entries;
 
     /// <summary>Whether the others make a majority without this store: of two voters neither may lose anything.</summary>
-    public bool BearsLoss => entries.Select(entry => entry.Entry.Configuration).OfType<Configuration>().Append(Base.Configuration).All(configuration => configuration.Voters.Length > 2);
+    public bool BearsLoss => _entries.Select(entry => entry.Entry.Configuration).OfType<Configuration>().Append(Base.Configuration).All(configuration => configuration.Voters.Length > 2);
 
-    public StoredEntry? At(long index) => index > Base.Position.Index && index <= Last.Index ? entries[(int)(index - Base.Position.Index - 1)] : null;
+    public StoredEntry? At(long index) => index > Base.Position.Index && index <= Last.Index ? _entries[(int)(index - Base.Position.Index - 1)] : null;
 
     /// <summary>Whether this very entry was here, cannot be read any more, and counts as acknowledged as long as that is not made good.</summary>
-    public bool KnowsThatItLost(LogPosition position) => VotedBy.Index >= position.Index && lostTerms.GetValueOrDefault(position.Index) == position.Term;
+    public bool KnowsThatItLost(LogPosition position) => VotedBy.Index >= position.Index && _lostTerms.GetValueOrDefault(position.Index) == position.Term;
 
     public void Begin(in JournalWrite write, StoredEntry[] written)
     {
-        Assert.Null(outstanding);
-        outstanding = (write, written);
+        Assert.Null(_outstanding);
+        _outstanding = (write, written);
     }
 
     /// <summary>The write that was under way is durable.</summary>
     public long Complete()
     {
-        var (write, written) = outstanding!.Value;
-        outstanding = null;
+        var (write, written) = _outstanding!.Value;
+        _outstanding = null;
         Persist(write, written, written.Length, withVote: true, withCut: true);
         return write.Number;
     }
@@ -64,9 +64,9 @@ internal sealed class SimulatedStore(Configuration configuration)
     public void Crash(Random random)
     {
         WasUnclean = true;
-        if (outstanding is { } torn)
+        if (_outstanding is { } torn)
         {
-            outstanding = null;
+            _outstanding = null;
             int kept = random.Next(3) switch { 0 => 0, 1 => torn.Entries.Length, _ => random.Next(torn.Entries.Length + 1) };
             bool withVote = kept > 0 || random.Next(2) == 0;
             Persist(torn.Write, torn.Entries, kept, withVote, withCut: kept > 0 || (withVote && random.Next(2) == 0));
@@ -74,10 +74,10 @@ internal sealed class SimulatedStore(Configuration configuration)
     }
 
     /// <summary>The process is gone, and nothing of the write under way is on the disk.</summary>
-    public void LosePower() => (WasUnclean, outstanding) = (true, null);
+    public void LosePower() => (WasUnclean, _outstanding) = (true, null);
 
     /// <summary>The card lied about its last syncs: what it said was durable is gone, and nothing tells.</summary>
-    public void Forget(long behind) => entries.RemoveRange((int)(behind - Base.Position.Index), (int)(Last.Index - behind));
+    public void Forget(long behind) => _entries.RemoveRange((int)(behind - Base.Position.Index), (int)(Last.Index - behind));
 
     /// <summary>A part of the journal can no longer be read. What recovery makes of it is that of the program: of what the manifest holds nothing is lost; else the log ends there, or where the manifest does.</summary>
     public void Rot(Random random)
@@ -100,9 +100,9 @@ internal sealed class SimulatedStore(Configuration configuration)
     public void Rot(long behind)
     {
         VotedBy = VotedBy > Last ? VotedBy : Last;
-        foreach (var entry in entries.Where(entry => entry.Entry.Index > behind))
+        foreach (var entry in _entries.Where(entry => entry.Entry.Index > behind))
         {
-            lostTerms[entry.Entry.Index] = entry.Entry.Term;
+            _lostTerms[entry.Entry.Index] = entry.Entry.Term;
         }
 
         Forget(behind);
@@ -121,11 +121,11 @@ internal sealed class SimulatedStore(Configuration configuration)
 
     public StartingPoint Start(NodeId self, int seed, bool countsStarts, bool remembersDamage)
     {
-        VotedBy = damageIsTold && !remembersDamage ? default : VotedBy;
-        damageIsTold = VotedBy != default;
+        VotedBy = _damageIsTold && !remembersDamage ? default : VotedBy;
+        _damageIsTold = VotedBy != default;
         Incarnation += countsStarts || Incarnation == 0 ? 1 : 0;
         var log = new EntryLog(Base.Position, Base.Configuration, Base.ConfigurationIndex);
-        foreach (var entry in entries)
+        foreach (var entry in _entries)
         {
             log.Append(entry.Entry);
         }
@@ -148,18 +148,18 @@ internal sealed class SimulatedStore(Configuration configuration)
     /// <summary>Gives the journal's entries back through <paramref name="index"/>.</summary>
     public void Release(long index, StoredManifest at)
     {
-        entries.RemoveRange(0, (int)(index - Base.Position.Index));
+        _entries.RemoveRange(0, (int)(index - Base.Position.Index));
         Base = at;
     }
 
     /// <summary>A fetched manifest and the journal's base change in one step. A tail that agrees stays.</summary>
     public void Install(StoredManifest manifest, bool keepTail, bool isOneStep)
     {
-        Assert.True(keepTail || outstanding is null);
+        Assert.True(keepTail || _outstanding is null);
         Manifest = manifest;
         if (!keepTail && isOneStep)
         {
-            entries.Clear();
+            _entries.Clear();
             Base = manifest;
         }
 
@@ -171,7 +171,7 @@ internal sealed class SimulatedStore(Configuration configuration)
         VotedBy = VotedBy > Last ? VotedBy : default;
         if (VotedBy == default)
         {
-            lostTerms.Clear();
+            _lostTerms.Clear();
         }
     }
 
@@ -188,18 +188,18 @@ internal sealed class SimulatedStore(Configuration configuration)
         if (write.CutAfter >= 0 && withCut)
         {
             long kept = Math.Max(write.CutAfter - Base.Position.Index, 0);
-            entries.RemoveRange((int)kept, entries.Count - (int)kept);
+            _entries.RemoveRange((int)kept, _entries.Count - (int)kept);
         }
 
         for (int place = 0; place < count; place++)
         {
             Assert.True(written[place].Entry.Index == Last.Index + 1, "the journal has no gaps");
-            entries.Add(written[place]);
+            _entries.Add(written[place]);
         }
 
         if (count == written.Length)
         {
-            notedCommit = Math.Max(notedCommit, write.Committed);
+            _notedCommit = Math.Max(_notedCommit, write.Committed);
         }
 
         Heal();

@@ -5,10 +5,10 @@ namespace Rookery.Raft.Tests.Simulation;
 /// <summary>Many seeds of one profile, and what was seen in them.</summary>
 internal sealed class SimulationRun(string profile)
 {
-    private readonly FaultProfile faults = FaultProfile.All.Single(candidate => string.Equals(candidate.Name, profile, StringComparison.Ordinal));
-    private long events;
-    private long operations;
-    private long elections;
+    private readonly FaultProfile _faults = FaultProfile.All.Single(candidate => string.Equals(candidate.Name, profile, StringComparison.Ordinal));
+    private long _events;
+    private long _operations;
+    private long _elections;
 
     public Dictionary<string, int> Marks { get; } = new(StringComparer.Ordinal);
 
@@ -36,11 +36,11 @@ internal sealed class SimulationRun(string profile)
         }
     }
 
-    public override string ToString() => $"{profile}: {Seeds} seeds, {events:n0} events, {operations:n0} operations of clients, {elections:n0} elections";
+    public override string ToString() => $"{profile}: {Seeds} seeds, {_events:n0} events, {_operations:n0} operations of clients, {_elections:n0} elections";
 
     private void Play(int seed)
     {
-        var cluster = new SimulatedCluster(seed, faults, PlantedBug.None, Marks);
+        var cluster = new SimulatedCluster(seed, _faults, PlantedBug.None, Marks);
         try
         {
             cluster.Run();
@@ -52,6 +52,6 @@ internal sealed class SimulationRun(string profile)
         }
 
         Seeds++;
-        (events, operations, elections) = (events + cluster.Events, operations + cluster.Operations, elections + cluster.Oracle.Elections);
+        (_events, _operations, _elections) = (_events + cluster.Events, _operations + cluster.Operations, _elections + cluster.Oracle.Elections);
     }
 }

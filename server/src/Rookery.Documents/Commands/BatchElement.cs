@@ -9,32 +9,32 @@ namespace Rookery.Documents.Commands;
 /// <summary>Reads one command of bulk_docs, members in any order, and adds it to the batch.</summary>
 internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, int maxBatchBytes, int formatLevel) : IDisposable
 {
-    private readonly PooledBytes id = new();
-    private readonly PooledBytes changeVector = new();
-    private readonly PatchRequest patch = new(formatLevel);
-    private InputError refusal;
-    private OperationKind kind;
-    private bool hasChangeVector;
-    private bool hasDocument;
-    private bool returnsDocument;
-    private bool isOfManyIds;
-    private int createIfMissingAt;
-    private string? unknown;
-    private int unknownAt;
-    private bool isInside;
+    private readonly PooledBytes _id = new();
+    private readonly PooledBytes _changeVector = new();
+    private readonly PatchRequest _patch = new(formatLevel);
+    private InputError _refusal;
+    private OperationKind _kind;
+    private bool _hasChangeVector;
+    private bool _hasDocument;
+    private bool _returnsDocument;
+    private bool _isOfManyIds;
+    private int _createIfMissingAt;
+    private string? _unknown;
+    private int _unknownAt;
+    private bool _isInside;
 
     /// <summary>Says why the element was refused.</summary>
     public InputError Explain(JsonScanner scanner)
     {
-        InputError error = refusal.IsError ? refusal : patch.Refusal.IsError ? patch.Refusal : parser.Explain(scanner);
-        return isInside ? error with { Where = error.Where with { Element = writer.Count } } : error;
+        InputError error = _refusal.IsError ? _refusal : _patch.Refusal.IsError ? _patch.Refusal : parser.Explain(scanner);
+        return _isInside ? error with { Where = error.Where with { Element = writer.Count } } : error;
     }
 
     /// <summary>Reads the command at the scanner's next token.</summary>
     public bool TryRead(scoped ref JsonScanner scanner)
     {
         Clear();
-        isInside = true;
+        _isInside = true;
         scanner.Peek();
         int start = scanner.Position;
         if (!scanner.TryOpenObject())
@@ -52,8 +52,8 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             }
         }
 
-        isInside = scanner.Error != InputErrorCode.None || !TryAdd(ref scanner, start, document) || !IsWithinLimits(scanner, start);
-        return !isInside;
+        _isInside = scanner.Error != InputErrorCode.None || !TryAdd(ref scanner, start, document) || !IsWithinLimits(scanner, start);
+        return !_isInside;
     }
 
     /// <summary>Reads the body of PATCH docs at the scanner's next token.</summary>
@@ -69,8 +69,8 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         while (scanner.TryNextMember(ref first, out JsonSlice name))
         {
             ReadOnlySpan<byte> member = scanner.Text(name);
-            bool isRead = member.SequenceEqual("Patch"u8) ? patch.TryReadPatch(ref scanner)
-                : member.SequenceEqual("PatchIfMissing"u8) ? patch.TryReadPatchIfMissing(ref scanner)
+            bool isRead = member.SequenceEqual("Patch"u8) ? _patch.TryReadPatch(ref scanner)
+                : member.SequenceEqual("PatchIfMissing"u8) ? _patch.TryReadPatchIfMissing(ref scanner)
                 : TryPassOver(ref scanner, member);
             if (!isRead)
             {
@@ -83,18 +83,18 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
             return false;
         }
 
-        if (unknown is not null)
+        if (_unknown is not null)
         {
-            return RefuseMember(scanner, unknown, unknownAt, "PATCH docs");
+            return RefuseMember(scanner, _unknown, _unknownAt, "PATCH docs");
         }
 
-        if (!patch.HasScript)
+        if (!_patch.HasScript)
         {
             return Refuse(InputErrorCode.InvalidPatch, scanner, 0, "The body has no Patch", "Send {\"Patch\":{\"Script\":…,\"Values\":{…}}}");
         }
 
-        patch.Complete(default);
-        writer.Patch(patchedId, expected, patch.Program, returnsDocument: true, skipOnMismatch);
+        _patch.Complete(default);
+        writer.Patch(patchedId, expected, _patch.Program, returnsDocument: true, skipOnMismatch);
         return true;
     }
 
@@ -129,16 +129,16 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     /// <summary>Notes why the element is refused.</summary>
     public bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)
     {
-        refusal = InputErrors.InJson(code, scanner.Json, at, what, advice);
+        _refusal = InputErrors.InJson(code, scanner.Json, at, what, advice);
         return false;
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        id.Release();
-        changeVector.Release();
-        patch.Release();
+        _id.Release();
+        _changeVector.Release();
+        _patch.Release();
     }
 
     /// <summary>Checked after each command: a patch may become longer than its JSON, so the body's length alone does not bound the batch.</summary>
@@ -158,11 +158,11 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
 
     private void Clear()
     {
-        id.Clear();
-        changeVector.Clear();
-        patch.Clear();
-        (kind, hasChangeVector, hasDocument, returnsDocument, isOfManyIds, createIfMissingAt) = (default, false, false, false, false, -1);
-        unknown = null;
+        _id.Clear();
+        _changeVector.Clear();
+        _patch.Clear();
+        (_kind, _hasChangeVector, _hasDocument, _returnsDocument, _isOfManyIds, _createIfMissingAt) = (default, false, false, false, false, -1);
+        _unknown = null;
     }
 
     private bool TryReadMember(scoped ref JsonScanner scanner, JsonSlice name, scoped ref ParsedDocument document)
@@ -170,17 +170,17 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         ReadOnlySpan<byte> member = scanner.Text(name);
         if (member.SequenceEqual("Document"u8))
         {
-            return hasDocument = parser.TryRead(ref scanner, MetadataUse.Document, out document);
+            return _hasDocument = parser.TryRead(ref scanner, MetadataUse.Document, out document);
         }
 
         if (member.SequenceEqual("Id"u8))
         {
-            return TryReadText(ref scanner, id, out _);
+            return TryReadText(ref scanner, _id, out _);
         }
 
         if (member.SequenceEqual("ChangeVector"u8))
         {
-            return TryReadText(ref scanner, changeVector, out hasChangeVector);
+            return TryReadText(ref scanner, _changeVector, out _hasChangeVector);
         }
 
         if (member.SequenceEqual("Type"u8))
@@ -190,12 +190,12 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
 
         if (member.SequenceEqual("Patch"u8))
         {
-            return patch.TryReadPatch(ref scanner);
+            return _patch.TryReadPatch(ref scanner);
         }
 
         if (member.SequenceEqual("PatchIfMissing"u8))
         {
-            return patch.TryReadPatchIfMissing(ref scanner);
+            return _patch.TryReadPatchIfMissing(ref scanner);
         }
 
         byte next = scanner.Peek();
@@ -209,18 +209,18 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
 
         if (member.SequenceEqual("CreateIfMissing"u8))
         {
-            createIfMissingAt = next == (byte)'n' ? -1 : scanner.Position;
+            _createIfMissingAt = next == (byte)'n' ? -1 : scanner.Position;
             return scanner.TrySkipValue(DocumentLimits.MaxDepth);
         }
 
         if (member.SequenceEqual("ReturnDocument"u8))
         {
-            return TryReadFlag(ref scanner, "ReturnDocument", out returnsDocument);
+            return TryReadFlag(ref scanner, "ReturnDocument", out _returnsDocument);
         }
 
         if (member.SequenceEqual("IdPrefixed"u8))
         {
-            return TryReadFlag(ref scanner, "IdPrefixed", out isOfManyIds);
+            return TryReadFlag(ref scanner, "IdPrefixed", out _isOfManyIds);
         }
 
         // What a session read it as: only cluster-wide transactions compare it.
@@ -233,10 +233,10 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     /// </summary>
     private bool TryPassOver(scoped ref JsonScanner scanner, ReadOnlySpan<byte> member)
     {
-        if (scanner.Peek() != (byte)'n' && unknown is null)
+        if (scanner.Peek() != (byte)'n' && _unknown is null)
         {
-            unknown = Encoding.UTF8.GetString(member[..Math.Min(member.Length, 64)]);
-            unknownAt = scanner.Position;
+            _unknown = Encoding.UTF8.GetString(member[..Math.Min(member.Length, 64)]);
+            _unknownAt = scanner.Position;
         }
 
         return scanner.TrySkipValue(DocumentLimits.MaxDepth);
@@ -253,12 +253,12 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     }
 
     /// <summary>The first member that says something and has no meaning for the command.</summary>
-    private string? FirstStray() => unknown
-        ?? (kind != OperationKind.Put && hasDocument ? "Document"
-            : kind == OperationKind.Patch ? null
-            : patch.HasScript ? "Patch"
-            : createIfMissingAt >= 0 ? "CreateIfMissing"
-            : returnsDocument ? "ReturnDocument"
+    private string? FirstStray() => _unknown
+        ?? (_kind != OperationKind.Put && _hasDocument ? "Document"
+            : _kind == OperationKind.Patch ? null
+            : _patch.HasScript ? "Patch"
+            : _createIfMissingAt >= 0 ? "CreateIfMissing"
+            : _returnsDocument ? "ReturnDocument"
             : null);
 
     /// <summary>Reads a string or null.</summary>
@@ -289,11 +289,11 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
         }
 
         ReadOnlySpan<byte> type = scanner.Text(slice);
-        kind = type.SequenceEqual("PUT"u8) ? OperationKind.Put
+        _kind = type.SequenceEqual("PUT"u8) ? OperationKind.Put
             : type.SequenceEqual("DELETE"u8) ? OperationKind.Delete
             : type.SequenceEqual("PATCH"u8) ? OperationKind.Patch
             : default;
-        return kind != default
+        return _kind != default
             || Refuse(InputErrorCode.NotSupported, scanner, start, UnsupportedCommand.Describe("Batch", type), "Send PUT, DELETE and PATCH commands only");
     }
 
@@ -307,32 +307,32 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     private bool TryAdd(scoped ref JsonScanner scanner, int start, in ParsedDocument document)
     {
         InputError idError = default;
-        bool isIdValid = kind == OperationKind.Put ? DocumentId.TryValidateForStore(id.Written, out idError) : kind == default || DocumentId.TryValidate(id.Written, out idError);
+        bool isIdValid = _kind == OperationKind.Put ? DocumentId.TryValidateForStore(_id.Written, out idError) : _kind == default || DocumentId.TryValidate(_id.Written, out idError);
         if (!isIdValid)
         {
             return Refuse(idError.Code, scanner, start, idError.What, idError.Advice);
         }
 
-        if (kind != default && FirstStray() is { } stray)
+        if (_kind != default && FirstStray() is { } stray)
         {
-            return RefuseMember(scanner, stray, unknown is null ? start : unknownAt, $"a {Name(kind)} command");
+            return RefuseMember(scanner, stray, _unknown is null ? start : _unknownAt, $"a {Name(_kind)} command");
         }
 
-        ExpectedChangeVector expected = hasChangeVector ? ExpectedChangeVector.MustEqual(changeVector.Written) : ExpectedChangeVector.None;
-        switch (kind)
+        ExpectedChangeVector expected = _hasChangeVector ? ExpectedChangeVector.MustEqual(_changeVector.Written) : ExpectedChangeVector.None;
+        switch (_kind)
         {
-            case OperationKind.Put when hasDocument:
-                writer.Put(id.Written, expected, document);
+            case OperationKind.Put when _hasDocument:
+                writer.Put(_id.Written, expected, document);
                 return true;
-            case OperationKind.Delete when isOfManyIds:
+            case OperationKind.Delete when _isOfManyIds:
                 return Refuse(InputErrorCode.NotSupported, scanner, start, "Batch: deleting by id prefix (IdPrefixed) is not supported", "Delete the documents by their ids");
             case OperationKind.Delete:
-                writer.Delete(id.Written, expected);
+                writer.Delete(_id.Written, expected);
                 return true;
-            case OperationKind.Patch when patch.HasScript:
+            case OperationKind.Patch when _patch.HasScript:
                 return TryAddPatch(ref scanner, expected);
             case OperationKind.Put or OperationKind.Patch:
-                return Refuse(InputErrorCode.MissingMember, scanner, start, $"The command has no {(kind == OperationKind.Put ? "Document" : "Patch")}", "Send the whole command");
+                return Refuse(InputErrorCode.MissingMember, scanner, start, $"The command has no {(_kind == OperationKind.Put ? "Document" : "Patch")}", "Send the whole command");
             default:
                 return Refuse(InputErrorCode.MissingMember, scanner, start, "The command has no Type", "Send PUT, DELETE or PATCH");
         }
@@ -342,17 +342,17 @@ internal sealed class BatchElement(DocumentParser parser, BatchWriter writer, in
     private bool TryAddPatch(scoped ref JsonScanner scanner, ExpectedChangeVector expected)
     {
         ParsedDocument createIfMissing = default;
-        if (createIfMissingAt >= 0)
+        if (_createIfMissingAt >= 0)
         {
-            var again = new JsonScanner(scanner.Json, createIfMissingAt, parser.Keys);
+            var again = new JsonScanner(scanner.Json, _createIfMissingAt, parser.Keys);
             if (!parser.TryRead(ref again, MetadataUse.Document, out createIfMissing))
             {
                 return scanner.Fail(again.Error, again.Position);
             }
         }
 
-        patch.Complete(createIfMissing);
-        writer.Patch(id.Written, expected, patch.Program, returnsDocument, skipsOnMismatch: false);
+        _patch.Complete(createIfMissing);
+        writer.Patch(_id.Written, expected, _patch.Program, _returnsDocument, skipsOnMismatch: false);
         return true;
     }
 }

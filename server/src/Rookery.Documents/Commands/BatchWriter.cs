@@ -8,8 +8,8 @@ namespace Rookery.Documents.Commands;
 /// <remarks>Ids must have passed <see cref="Ids.DocumentId"/>'s checks. An empty id gets a GUID here, because randomness may not enter in apply.</remarks>
 public sealed class BatchWriter : IDisposable
 {
-    private CommandBuffer? buffer;
-    private List<int>? madeIds;
+    private CommandBuffer? _buffer;
+    private List<int>? _madeIds;
 
     /// <summary>Begins a command.</summary>
     /// <param name="kind">Batch or BulkPut.</param>
@@ -20,8 +20,8 @@ public sealed class BatchWriter : IDisposable
     public BatchWriter(CommandKind kind, uint database, IdempotencyKey key = default, bool skipUnchanged = false, int sizeHint = 1024)
     {
         Invariant.Holds(kind is CommandKind.Batch or CommandKind.BulkPut, "only batches hold operations");
-        buffer = CommandBuffer.Rent(sizeHint);
-        CommandFormat.WriteHeader(buffer, kind, database, 0, key, skipUnchanged);
+        _buffer = CommandBuffer.Rent(sizeHint);
+        CommandFormat.WriteHeader(_buffer, kind, database, 0, key, skipUnchanged);
     }
 
     /// <summary>Operations so far.</summary>
@@ -30,7 +30,7 @@ public sealed class BatchWriter : IDisposable
     /// <summary>Bytes so far.</summary>
     public int Length => Buffer.Length;
 
-    private CommandBuffer Buffer => buffer ?? throw new ObjectDisposedException(nameof(BatchWriter));
+    private CommandBuffer Buffer => _buffer ?? throw new ObjectDisposedException(nameof(BatchWriter));
 
     /// <summary>Adds a put.</summary>
     public void Put(ReadOnlySpan<byte> id, ExpectedChangeVector expected, in ParsedDocument document)
@@ -38,7 +38,7 @@ public sealed class BatchWriter : IDisposable
         if (id.IsEmpty)
         {
             int place = CommandFormat.WritePutWithoutId(Buffer, expected, document);
-            (madeIds ??= []).Add(place);
+            (_madeIds ??= []).Add(place);
         }
         else
         {
@@ -76,10 +76,10 @@ public sealed class BatchWriter : IDisposable
     public CommandBuffer Complete()
     {
         CommandBuffer complete = Buffer;
-        buffer = null;
+        _buffer = null;
         BinaryPrimitives.WriteInt32LittleEndian(complete.WrittenSpan[CommandFormat.OperationCountOffset..], Count);
         RequestHash.Seal(complete);
-        foreach (int place in madeIds ?? [])
+        foreach (int place in _madeIds ?? [])
         {
             GuidId.Create(complete.WrittenSpan[place..]);   // after the hash: a retry gets another GUID and is still the same request
         }
@@ -90,7 +90,7 @@ public sealed class BatchWriter : IDisposable
     /// <summary>Gives the buffer back unless <see cref="Complete"/> passed it on.</summary>
     public void Dispose()
     {
-        buffer?.Dispose();
-        buffer = null;
+        _buffer?.Dispose();
+        _buffer = null;
     }
 }

@@ -16,7 +16,7 @@ public sealed class ClusterRecordWriter : IDisposable
     internal const byte HasValue = 1;
     internal const byte HasExpectation = 2;
 
-    private CommandBuffer? buffer = CommandBuffer.Rent();
+    private CommandBuffer? _buffer = CommandBuffer.Rent();
 
     /// <summary>Begins a command.</summary>
     public ClusterRecordWriter() => CommandFormat.WriteHeader(Buffer, CommandKind.SetClusterRecords, 0, 0, default);
@@ -24,7 +24,7 @@ public sealed class ClusterRecordWriter : IDisposable
     /// <summary>Records so far.</summary>
     public int Count { get; private set; }
 
-    private CommandBuffer Buffer => buffer ?? throw new ObjectDisposedException(nameof(ClusterRecordWriter));
+    private CommandBuffer Buffer => _buffer ?? throw new ObjectDisposedException(nameof(ClusterRecordWriter));
 
     /// <summary>Stores a record.</summary>
     /// <param name="key">A key (<see cref="ClusterRecord.IsKey"/>).</param>
@@ -45,7 +45,7 @@ public sealed class ClusterRecordWriter : IDisposable
     public CommandBuffer Complete()
     {
         CommandBuffer complete = Buffer;
-        buffer = null;
+        _buffer = null;
         BinaryPrimitives.WriteInt32LittleEndian(complete.WrittenSpan[CommandFormat.OperationCountOffset..], Count);
         return complete;
     }
@@ -53,8 +53,8 @@ public sealed class ClusterRecordWriter : IDisposable
     /// <summary>Gives the buffer back unless <see cref="Complete"/> passed it on.</summary>
     public void Dispose()
     {
-        buffer?.Dispose();
-        buffer = null;
+        _buffer?.Dispose();
+        _buffer = null;
     }
 
     private void WriteHead(string key, byte flags, long? expectedVersion)

@@ -13,15 +13,15 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
 
     private static readonly CommandBuffer?[] Idle = new CommandBuffer?[64];
 
-    private PooledMemory memory;
-    private bool isRented;
+    private PooledMemory _memory;
+    private bool _isRented;
 
     private CommandBuffer()
     {
     }
 
     /// <summary>The encoded command so far.</summary>
-    public ReadOnlyMemory<byte> Written => memory.Memory[..Length];
+    public ReadOnlyMemory<byte> Written => _memory.Memory[..Length];
 
     /// <summary>Whether who proposes the command wants to be told which members had synced it (<see cref="CommandOutcome.Receipt"/>).</summary>
     public bool WantsReceipt { get; set; }
@@ -35,7 +35,7 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
     public int Length { get; private set; }
 
     /// <summary>The encoded command so far, to correct what was written before.</summary>
-    internal Span<byte> WrittenSpan => memory.Span[..Length];
+    internal Span<byte> WrittenSpan => _memory.Span[..Length];
 
     /// <summary>An empty buffer from the pool.</summary>
     /// <param name="sizeHint">Bytes the command will probably take.</param>
@@ -51,7 +51,7 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
         }
 
         buffer ??= new CommandBuffer();
-        buffer.isRented = true;
+        buffer._isRented = true;
         buffer.GetSpan(sizeHint);
         return buffer;
     }
@@ -59,7 +59,7 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
     /// <inheritdoc/>
     public void Advance(int count)
     {
-        ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)count, (uint)(memory.Length - Length));
+        ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)count, (uint)(_memory.Length - Length));
         Length += count;
     }
 
@@ -67,27 +67,27 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
     public Memory<byte> GetMemory(int sizeHint = 0)
     {
         Reserve(sizeHint);
-        return memory.Memory[Length..];
+        return _memory.Memory[Length..];
     }
 
     /// <inheritdoc/>
     public Span<byte> GetSpan(int sizeHint = 0)
     {
         Reserve(sizeHint);
-        return memory.Span[Length..];
+        return _memory.Span[Length..];
     }
 
     /// <summary>Gives the memory back.</summary>
     public void Dispose()
     {
-        Invariant.Holds(isRented, "a command buffer is disposed once, by its owner");
-        isRented = false;
+        Invariant.Holds(_isRented, "a command buffer is disposed once, by its owner");
+        _isRented = false;
         Length = 0;
         WantsReceipt = false;
         LeaderTerm = 0;
-        if (memory.Length > IdleBytes)
+        if (_memory.Length > IdleBytes)
         {
-            memory.Return();
+            _memory.Return();
         }
 
         for (int slot = 0; slot < Idle.Length; slot++)
@@ -101,11 +101,11 @@ public sealed class CommandBuffer : IBufferWriter<byte>, IDisposable
 
     private void Reserve(int count)
     {
-        Invariant.Holds(isRented, "a command buffer is used only by its owner");
+        Invariant.Holds(_isRented, "a command buffer is used only by its owner");
         count = Math.Max(count, 1);
-        if (memory.Length - Length < count)
+        if (_memory.Length - Length < count)
         {
-            memory.Grow(Length, Math.Max(256, Math.Max(Length + count, Length * 2)));
+            _memory.Grow(Length, Math.Max(256, Math.Max(Length + count, Length * 2)));
         }
     }
 }

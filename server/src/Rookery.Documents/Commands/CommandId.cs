@@ -25,13 +25,13 @@ public readonly ref struct CommandId
     /// <summary>Digits of a number that the server appends to a prefix.</summary>
     private const int NumberDigits = 19;
 
-    private readonly ReadOnlySpan<byte> lower;
+    private readonly ReadOnlySpan<byte> _lower;
 
     internal CommandId(CommandIdKind kind, ReadOnlySpan<byte> written, ReadOnlySpan<byte> lower)
     {
         Kind = kind;
         Written = written;
-        this.lower = lower;
+        _lower = lower;
     }
 
     /// <summary>How it becomes final.</summary>
@@ -58,14 +58,14 @@ public readonly ref struct CommandId
     /// <returns>Bytes written.</returns>
     public int WriteLowerName(Span<byte> destination)
     {
-        if (lower.IsEmpty)
+        if (_lower.IsEmpty)
         {
             Ascii.ToLower(Written, destination, out int written);
             return written;
         }
 
-        lower.CopyTo(destination);
-        return lower.Length;
+        _lower.CopyTo(destination);
+        return _lower.Length;
     }
 
     private int AppendNumber(Span<byte> id, int length, long number, byte tag)

@@ -7,15 +7,15 @@ namespace Rookery.Documents.Commands;
 /// <summary>Decodes a command in apply: no allocation, every length checked.</summary>
 public ref struct CommandReader
 {
-    private readonly ReadOnlySpan<byte> command;
-    private int position;
+    private readonly ReadOnlySpan<byte> _command;
+    private int _position;
 
     /// <summary>Reads a command's header.</summary>
     /// <param name="command">The encoded command.</param>
     /// <exception cref="CommandFormatException">It does not decode: the journal is damaged in a way its checksums missed, or written by a newer version.</exception>
     public CommandReader(ReadOnlySpan<byte> command)
     {
-        this.command = command;
+        _command = command;
         byte version = TakeByte();
         if (version != CommandFormat.Version)
         {
@@ -67,7 +67,7 @@ public ref struct CommandReader
     public bool TryReadOperation(out Operation operation)
     {
         operation = default;
-        if (position == command.Length)
+        if (_position == _command.Length)
         {
             return false;
         }
@@ -94,7 +94,7 @@ public ref struct CommandReader
     {
         lowerId = default;
         etag = 0;
-        if (position == command.Length)
+        if (_position == _command.Length)
         {
             return false;
         }
@@ -108,7 +108,7 @@ public ref struct CommandReader
     public bool TryReadName(out ReadOnlySpan<byte> name)
     {
         name = default;
-        if (position == command.Length)
+        if (_position == _command.Length)
         {
             return false;
         }
@@ -121,7 +121,7 @@ public ref struct CommandReader
     public bool TryReadRecord(out ClusterRecordCommand record)
     {
         record = default;
-        if (position == command.Length)
+        if (_position == _command.Length)
         {
             return false;
         }
@@ -144,7 +144,7 @@ public ref struct CommandReader
     public bool TryReadIndex(out IndexCommand index)
     {
         index = default;
-        if (position == command.Length)
+        if (_position == _command.Length)
         {
             return false;
         }
@@ -247,13 +247,13 @@ public ref struct CommandReader
 
     private ReadOnlySpan<byte> Take(int count)
     {
-        if (count > command.Length - position)
+        if (count > _command.Length - _position)
         {
             throw Broken();
         }
 
-        ReadOnlySpan<byte> taken = command.Slice(position, count);
-        position += count;
+        ReadOnlySpan<byte> taken = _command.Slice(_position, count);
+        _position += count;
         return taken;
     }
 
@@ -270,7 +270,7 @@ public ref struct CommandReader
     private ReadOnlySpan<byte> TakeShort() => Take(BinaryPrimitives.ReadUInt16LittleEndian(Take(2)));
 
     private ReadOnlySpan<byte> TakeBytes() =>
-        Varint.TryReadBytes(command, ref position, out ReadOnlySpan<byte> bytes) ? bytes : throw Broken();
+        Varint.TryReadBytes(_command, ref _position, out ReadOnlySpan<byte> bytes) ? bytes : throw Broken();
 
     private static CommandFormatException Broken() =>
         new("A command does not decode although its checksum is right: a bug or a newer version wrote it. Keep the data directory and report it.");

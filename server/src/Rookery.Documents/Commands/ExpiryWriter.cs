@@ -5,7 +5,7 @@ namespace Rookery.Documents.Commands;
 /// <summary>Encodes <see cref="CommandKind.ExpireDocuments"/>.</summary>
 public sealed class ExpiryWriter : IDisposable
 {
-    private CommandBuffer? buffer = CommandBuffer.Rent();
+    private CommandBuffer? _buffer = CommandBuffer.Rent();
 
     /// <summary>Begins a command.</summary>
     /// <param name="database">The database's number.</param>
@@ -14,7 +14,7 @@ public sealed class ExpiryWriter : IDisposable
     /// <summary>Documents so far.</summary>
     public int Count { get; private set; }
 
-    private CommandBuffer Buffer => buffer ?? throw new ObjectDisposedException(nameof(ExpiryWriter));
+    private CommandBuffer Buffer => _buffer ?? throw new ObjectDisposedException(nameof(ExpiryWriter));
 
     /// <summary>Adds a document that ends now.</summary>
     /// <param name="lowerId">Its lower-cased id.</param>
@@ -31,7 +31,7 @@ public sealed class ExpiryWriter : IDisposable
     public CommandBuffer Complete()
     {
         CommandBuffer complete = Buffer;
-        buffer = null;
+        _buffer = null;
         BinaryPrimitives.WriteInt32LittleEndian(complete.WrittenSpan[CommandFormat.OperationCountOffset..], Count);
         return complete;
     }
@@ -39,7 +39,7 @@ public sealed class ExpiryWriter : IDisposable
     /// <summary>Gives the buffer back unless <see cref="Complete"/> passed it on.</summary>
     public void Dispose()
     {
-        buffer?.Dispose();
-        buffer = null;
+        _buffer?.Dispose();
+        _buffer = null;
     }
 }

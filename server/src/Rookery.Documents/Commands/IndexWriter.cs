@@ -20,7 +20,7 @@ public sealed class IndexWriter : IDisposable
     internal const byte GivesState = 4;
     internal const int HeadBytes = 5;
 
-    private CommandBuffer? buffer = CommandBuffer.Rent();
+    private CommandBuffer? _buffer = CommandBuffer.Rent();
 
     /// <summary>Begins a command.</summary>
     /// <param name="database">The database's number.</param>
@@ -30,7 +30,7 @@ public sealed class IndexWriter : IDisposable
     /// <summary>Indexes so far.</summary>
     public int Count { get; private set; }
 
-    private CommandBuffer Buffer => buffer ?? throw new ObjectDisposedException(nameof(IndexWriter));
+    private CommandBuffer Buffer => _buffer ?? throw new ObjectDisposedException(nameof(IndexWriter));
 
     /// <summary>Defines an index. A definition that is stored already changes nothing, another of the same name is replaced.</summary>
     /// <param name="name">A name without an <see cref="IndexRecord.NameProblem"/>.</param>
@@ -54,7 +54,7 @@ public sealed class IndexWriter : IDisposable
     public CommandBuffer Complete()
     {
         CommandBuffer complete = Buffer;
-        buffer = null;
+        _buffer = null;
         BinaryPrimitives.WriteInt32LittleEndian(complete.WrittenSpan[CommandFormat.OperationCountOffset..], Count);
         RequestHash.Seal(complete);
         return complete;
@@ -63,8 +63,8 @@ public sealed class IndexWriter : IDisposable
     /// <summary>Gives the buffer back unless <see cref="Complete"/> passed it on.</summary>
     public void Dispose()
     {
-        buffer?.Dispose();
-        buffer = null;
+        _buffer?.Dispose();
+        _buffer = null;
     }
 
     private void WriteHead(IndexCommandKind kind, string name, IndexSettingsChange settings)

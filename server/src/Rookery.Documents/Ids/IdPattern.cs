@@ -5,19 +5,19 @@ namespace Rookery.Documents.Ids;
 /// <summary>The patterns of <c>matches</c> and <c>exclude</c>: alternatives separated by <c>|</c>, <c>*</c> any text, <c>?</c> one character. Compared without regard to case with the rest of an id behind its prefix.</summary>
 public sealed class IdPattern
 {
-    private readonly byte[][] alternatives;
+    private readonly byte[][] _alternatives;
 
     /// <summary>Reads a pattern; null or empty text gives one that <see cref="IsEmpty"/>.</summary>
     public IdPattern(string? pattern) =>
-        alternatives = string.IsNullOrEmpty(pattern) ? [] : Array.ConvertAll(pattern.Split('|'), Lower);
+        _alternatives = string.IsNullOrEmpty(pattern) ? [] : Array.ConvertAll(pattern.Split('|'), Lower);
 
     /// <summary>True when there is nothing to match.</summary>
-    public bool IsEmpty => alternatives.Length == 0;
+    public bool IsEmpty => _alternatives.Length == 0;
 
     /// <summary>Whether the lower-cased rest of an id matches one of the alternatives.</summary>
     public bool IsMatch(ReadOnlySpan<byte> lowerRest)
     {
-        foreach (byte[] alternative in alternatives)
+        foreach (byte[] alternative in _alternatives)
         {
             if (IsMatch(alternative, lowerRest))
             {

@@ -6,32 +6,32 @@ namespace Rookery.Documents.Json;
 /// <summary>Reads one element of a bulk insert: <c>{"Id":"users/1","Type":"PUT","Document":{…}}</c> or <c>{"Type":"HeartBeat"}</c>, members in any order.</summary>
 internal sealed class BulkInsertElement : IDisposable
 {
-    private readonly DocumentParser parser = DocumentParser.Rent();
-    private readonly PooledBytes id = new();
-    private InputError refusal;
-    private string? unknown;
-    private int unknownAt;
+    private readonly DocumentParser _parser = DocumentParser.Rent();
+    private readonly PooledBytes _id = new();
+    private InputError _refusal;
+    private string? _unknown;
+    private int _unknownAt;
 
     /// <summary>Whether the element was a put; else a heartbeat.</summary>
     public bool IsPut { get; private set; }
 
     /// <summary>The id, escapes resolved.</summary>
-    public ReadOnlySpan<byte> Id => id.Written;
+    public ReadOnlySpan<byte> Id => _id.Written;
 
     /// <summary>A scanner over text that begins with an element.</summary>
     public JsonScanner Scan(ReadOnlySpan<byte> json)
     {
-        parser.Keys.Reset();
-        return new JsonScanner(json, 0, parser.Keys);
+        _parser.Keys.Reset();
+        return new JsonScanner(json, 0, _parser.Keys);
     }
 
     /// <summary>Reads the element at the scanner's next token, in text whose UTF-8 the caller checks.</summary>
     public bool TryRead(scoped ref JsonScanner scanner, out ParsedDocument document)
     {
         document = default;
-        refusal = default;
-        unknown = null;
-        id.Clear();
+        _refusal = default;
+        _unknown = null;
+        _id.Clear();
         IsPut = false;
         bool isHeartBeat = false, hasDocument = false, first = true;
         int start = scanner.Position;
@@ -46,7 +46,7 @@ internal sealed class BulkInsertElement : IDisposable
             bool read;
             if (text.SequenceEqual("Document"u8))
             {
-                hasDocument = read = parser.TryRead(ref scanner, MetadataUse.Document, out document);
+                hasDocument = read = _parser.TryRead(ref scanner, MetadataUse.Document, out document);
             }
             else if (text.SequenceEqual("Id"u8))
             {
@@ -72,9 +72,9 @@ internal sealed class BulkInsertElement : IDisposable
             return false;
         }
 
-        if (unknown is not null && (isHeartBeat || IsPut))
+        if (_unknown is not null && (isHeartBeat || IsPut))
         {
-            return Refuse(InputErrorCode.NotSupported, scanner, unknownAt, $"Bulk insert: the member '{unknown}' of an element is not supported", "Leave it out");
+            return Refuse(InputErrorCode.NotSupported, scanner, _unknownAt, $"Bulk insert: the member '{_unknown}' of an element is not supported", "Leave it out");
         }
 
         return isHeartBeat
@@ -83,22 +83,22 @@ internal sealed class BulkInsertElement : IDisposable
     }
 
     /// <summary>Says why the element was refused.</summary>
-    public InputError Explain(JsonScanner scanner) => refusal.IsError ? refusal : parser.Explain(scanner);
+    public InputError Explain(JsonScanner scanner) => _refusal.IsError ? _refusal : _parser.Explain(scanner);
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        parser.Dispose();
-        id.Release();
+        _parser.Dispose();
+        _id.Release();
     }
 
     // Noted and not refused at once, because the type, which may follow, says more of what was asked for.
     private bool TryPassOver(scoped ref JsonScanner scanner, ReadOnlySpan<byte> member)
     {
-        if (scanner.Peek() != (byte)'n' && unknown is null)
+        if (scanner.Peek() != (byte)'n' && _unknown is null)
         {
-            unknown = Encoding.UTF8.GetString(member[..Math.Min(member.Length, 64)]);
-            unknownAt = scanner.Position;
+            _unknown = Encoding.UTF8.GetString(member[..Math.Min(member.Length, 64)]);
+            _unknownAt = scanner.Position;
         }
 
         return scanner.TrySkipValue(DocumentLimits.MaxDepth);
@@ -117,8 +117,8 @@ internal sealed class BulkInsertElement : IDisposable
             return false;
         }
 
-        id.Append(scanner.Text(slice));
-        if (DocumentId.TryValidateForStore(id.Written, out InputError error))
+        _id.Append(scanner.Text(slice));
+        if (DocumentId.TryValidateForStore(_id.Written, out InputError error))
         {
             return true;
         }
@@ -146,7 +146,7 @@ internal sealed class BulkInsertElement : IDisposable
 
     private bool Refuse(InputErrorCode code, JsonScanner scanner, int at, string what, string advice)
     {
-        refusal = InputErrors.InJson(code, scanner.Json, at, what, advice);
+        _refusal = InputErrors.InJson(code, scanner.Json, at, what, advice);
         return false;
     }
 }

@@ -31,15 +31,15 @@ public sealed class BulkInsertReader : IDisposable
     /// <summary>A document and what is written around it.</summary>
     private const int MaxElementBytes = DocumentLimits.MaxDocumentBytes + (16 * 1024);
 
-    private readonly BulkInsertElement element = new();
-    private readonly PooledBytes collected = new();
-    private ReadOnlyMemory<byte> chunk;
-    private int position;
-    private long chunkOffset;
-    private long elementOffset;
-    private ElementBoundary boundary;
-    private State state = State.BeforeArray;
-    private InputError failure;
+    private readonly BulkInsertElement _element = new();
+    private readonly PooledBytes _collected = new();
+    private ReadOnlyMemory<byte> _chunk;
+    private int _position;
+    private long _chunkOffset;
+    private long _elementOffset;
+    private ElementBoundary _boundary;
+    private State _state = State.BeforeArray;
+    private InputError _failure;
 
     private enum State
     {
@@ -56,14 +56,14 @@ public sealed class BulkInsertReader : IDisposable
     public long ElementCount { get; private set; }
 
     /// <summary>Bytes of an element that came cut and is not whole yet; 0 between elements.</summary>
-    public int CollectedBytes => state == State.InElement ? collected.Length : 0;
+    public int CollectedBytes => _state == State.InElement ? _collected.Length : 0;
 
     /// <summary>Gives the reader its next bytes; they must stay unchanged until it has answered <see cref="StreamRead.NeedMore"/>.</summary>
     public void Feed(ReadOnlyMemory<byte> chunk)
     {
-        chunkOffset += this.chunk.Length;
-        this.chunk = chunk;
-        position = 0;
+        _chunkOffset += _chunk.Length;
+        _chunk = chunk;
+        _position = 0;
     }
 
     /// <summary>Reads the next document; heartbeats are swallowed.</summary>
@@ -76,18 +76,18 @@ public sealed class BulkInsertReader : IDisposable
         document = default;
         while (true)
         {
-            error = failure;
-            if (state == State.Failed)
+            error = _failure;
+            if (_state == State.Failed)
             {
                 return StreamRead.Error;
             }
 
-            if (state == State.Ended)
+            if (_state == State.Ended)
             {
                 return StreamRead.End;
             }
 
-            bool stepped = state switch
+            bool stepped = _state switch
             {
                 State.InElement => TryCollect(out document),
                 State.BeforeElement => TryReadInPlace(out document),
@@ -98,9 +98,9 @@ public sealed class BulkInsertReader : IDisposable
                 return StreamRead.NeedMore;
             }
 
-            if (state == State.BehindElement && element.IsPut && document.IsRead)
+            if (_state == State.BehindElement && _element.IsPut && document.IsRead)
             {
-                id = element.Id;
+                id = _element.Id;
                 return StreamRead.Item;
             }
         }
@@ -115,7 +115,7 @@ public sealed class BulkInsertReader : IDisposable
             ? new InputError(
                 InputErrorCode.UnexpectedCharacter,
                 "Something follows the closing bracket of the bulk insert",
-                new InputPlace(chunkOffset + position, Element: ElementCount),
+                new InputPlace(_chunkOffset + _position, Element: ElementCount),
                 "End the body there; the documents before it are stored")
             : default;
         return !isMore;
@@ -125,37 +125,37 @@ public sealed class BulkInsertReader : IDisposable
     public InputError Truncated() => new(
         InputErrorCode.UnexpectedEnd,
         "The bulk insert ended before the closing bracket of its array",
-        new InputPlace(chunkOffset + chunk.Length, Element: ElementCount),
+        new InputPlace(_chunkOffset + _chunk.Length, Element: ElementCount),
         "Documents before this element may be stored; send the rest again");
 
     /// <summary>Gives the buffers back.</summary>
     public void Dispose()
     {
-        element.Dispose();
-        collected.Release();
-        chunk = default;
+        _element.Dispose();
+        _collected.Release();
+        _chunk = default;
     }
 
     /// <summary>Steps over white space; false when nothing else is left of the chunk.</summary>
     private bool TrySkipSpace()
     {
-        int skipped = chunk.Span[position..].IndexOfAnyExcept(" \t\r\n"u8);
-        position = skipped < 0 ? chunk.Length : position + skipped;
+        int skipped = _chunk.Span[_position..].IndexOfAnyExcept(" \t\r\n"u8);
+        _position = skipped < 0 ? _chunk.Length : _position + skipped;
         return skipped >= 0;
     }
 
     /// <summary>Steps over the punctuation around elements; false when the chunk ends first.</summary>
     private bool TryPunctuation()
     {
-        ReadOnlySpan<byte> bytes = chunk.Span;
+        ReadOnlySpan<byte> bytes = _chunk.Span;
         if (!TrySkipSpace())
         {
             return false;
         }
 
-        elementOffset = chunkOffset + position;
-        byte next = bytes[position];
-        (State following, int step) = (state, next) switch
+        _elementOffset = _chunkOffset + _position;
+        byte next = bytes[_position];
+        (State following, int step) = (_state, next) switch
         {
             (State.BeforeArray, (byte)'[') => (State.BeforeFirst, 1),
             (State.BeforeFirst or State.BehindElement, (byte)']') => (State.Ended, 1),
@@ -163,11 +163,11 @@ public sealed class BulkInsertReader : IDisposable
             (State.BehindElement, (byte)',') => (State.BeforeElement, 1),
             _ => (State.Failed, 0),
         };
-        state = following;
-        position += step;
-        if (state == State.Failed)
+        _state = following;
+        _position += step;
+        if (_state == State.Failed)
         {
-            failure = Place(InputErrors.InJson(InputErrorCode.UnexpectedCharacter, bytes[position..], 0));
+            _failure = Place(InputErrors.InJson(InputErrorCode.UnexpectedCharacter, bytes[_position..], 0));
         }
 
         return true;
@@ -177,32 +177,32 @@ public sealed class BulkInsertReader : IDisposable
     private bool TryReadInPlace(out ParsedDocument document)
     {
         document = default;
-        ReadOnlySpan<byte> bytes = chunk.Span;
+        ReadOnlySpan<byte> bytes = _chunk.Span;
         if (!TrySkipSpace())
         {
             return false;
         }
 
-        elementOffset = chunkOffset + position;
-        bytes = bytes[position..];
-        JsonScanner scanner = element.Scan(bytes);
-        if (element.TryRead(ref scanner, out document))
+        _elementOffset = _chunkOffset + _position;
+        bytes = bytes[_position..];
+        JsonScanner scanner = _element.Scan(bytes);
+        if (_element.TryRead(ref scanner, out document))
         {
-            position += scanner.Position;
+            _position += scanner.Position;
             Finish(bytes[..scanner.Position], ref document);
             return true;
         }
 
         if (scanner.Error != InputErrorCode.UnexpectedEnd)
         {
-            Fail(element.Explain(scanner));
+            Fail(_element.Explain(scanner));
             return true;
         }
 
         document = default;
-        boundary = default;
-        collected.Clear();
-        state = State.InElement;
+        _boundary = default;
+        _collected.Clear();
+        _state = State.InElement;
         return TryCollect(out document);
     }
 
@@ -210,10 +210,10 @@ public sealed class BulkInsertReader : IDisposable
     private bool TryCollect(out ParsedDocument document)
     {
         document = default;
-        ReadOnlySpan<byte> bytes = chunk.Span[position..];
-        bool isWhole = boundary.TryFind(bytes, out int taken);
-        position += taken;
-        if (collected.Length + taken > MaxElementBytes)
+        ReadOnlySpan<byte> bytes = _chunk.Span[_position..];
+        bool isWhole = _boundary.TryFind(bytes, out int taken);
+        _position += taken;
+        if (_collected.Length + taken > MaxElementBytes)
         {
             Fail(new InputError(
                 InputErrorCode.DocumentTooLarge,
@@ -223,27 +223,27 @@ public sealed class BulkInsertReader : IDisposable
             return true;
         }
 
-        collected.Append(bytes[..taken]);
+        _collected.Append(bytes[..taken]);
         if (!isWhole)
         {
             return false;
         }
 
-        JsonScanner scanner = element.Scan(collected.Written);
-        if (!element.TryRead(ref scanner, out document) || !scanner.TryEnd())
+        JsonScanner scanner = _element.Scan(_collected.Written);
+        if (!_element.TryRead(ref scanner, out document) || !scanner.TryEnd())
         {
             document = default;
-            Fail(element.Explain(scanner));
+            Fail(_element.Explain(scanner));
             return true;
         }
 
-        Finish(collected.Written, ref document);
+        Finish(_collected.Written, ref document);
         return true;
     }
 
     private void Finish(ReadOnlySpan<byte> bytes, ref ParsedDocument document)
     {
-        state = State.BehindElement;
+        _state = State.BehindElement;
         if (!Utf8.IsValid(bytes))
         {
             document = default;
@@ -256,13 +256,13 @@ public sealed class BulkInsertReader : IDisposable
 
     private void Fail(InputError error)
     {
-        state = State.Failed;
-        failure = Place(error);
+        _state = State.Failed;
+        _failure = Place(error);
     }
 
     /// <summary>Turns a place in the element into one in the stream.</summary>
     private InputError Place(InputError error) => error with
     {
-        Where = new InputPlace(elementOffset + error.Where.ByteOffset, 0, error.Where.Path, ElementCount),
+        Where = new InputPlace(_elementOffset + error.Where.ByteOffset, 0, error.Where.Path, ElementCount),
     };
 }

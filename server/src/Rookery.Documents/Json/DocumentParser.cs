@@ -12,24 +12,24 @@ namespace Rookery.Documents.Json;
 public sealed class DocumentParser : IDisposable
 {
     [ThreadStatic]
-    private static DocumentParser? idle;
+    private static DocumentParser? _idle;
 
-    private readonly ObjectKeys keys = new();
-    private readonly MetadataReader metadata = new();
-    private readonly PooledBytes minimised = new();
+    private readonly ObjectKeys _keys = new();
+    private readonly MetadataReader _metadata = new();
+    private readonly PooledBytes _minimised = new();
 
     private DocumentParser()
     {
     }
 
     /// <summary>The keys of open objects, for a <see cref="JsonScanner"/> that hands documents to this parser.</summary>
-    internal ObjectKeys Keys => keys;
+    internal ObjectKeys Keys => _keys;
 
     /// <summary>A parser from the pool.</summary>
     public static DocumentParser Rent()
     {
-        DocumentParser parser = idle ?? new DocumentParser();
-        idle = null;
+        DocumentParser parser = _idle ?? new DocumentParser();
+        _idle = null;
         return parser;
     }
 
@@ -50,8 +50,8 @@ public sealed class DocumentParser : IDisposable
             return false;
         }
 
-        keys.Reset();
-        var scanner = new JsonScanner(json, 0, keys);
+        _keys.Reset();
+        var scanner = new JsonScanner(json, 0, _keys);
         if (!TryRead(ref scanner, MetadataUse.Document, out document) || !scanner.TryEnd())
         {
             error = Explain(scanner);
@@ -65,10 +65,10 @@ public sealed class DocumentParser : IDisposable
     /// <summary>Gives the parser back.</summary>
     public void Dispose()
     {
-        keys.Reset();
-        metadata.Clear();
-        minimised.Clear();
-        idle ??= this;
+        _keys.Reset();
+        _metadata.Clear();
+        _minimised.Clear();
+        _idle ??= this;
     }
 
     /// <summary>Reads a document or merge patch that begins at the scanner's next token, in text whose UTF-8 the caller checks.</summary>
@@ -76,7 +76,7 @@ public sealed class DocumentParser : IDisposable
     internal bool TryRead(scoped ref JsonScanner scanner, MetadataUse use, out ParsedDocument document)
     {
         document = default;
-        metadata.Clear();
+        _metadata.Clear();
         if (scanner.Peek() is not ((byte)'{' or 0))
         {
             return scanner.Fail(InputErrorCode.NotAnObject, scanner.Position);
@@ -95,14 +95,14 @@ public sealed class DocumentParser : IDisposable
         }
 
         document = scanner.WhitespaceBytes == whitespace
-            ? Assemble(scanner.Json[head], scanner.Json[tail], metadata.Members(scanner.Json))
-            : Minimise(scanner.Json[head], scanner.Json[tail], metadata.Members(scanner.Json));
+            ? Assemble(scanner.Json[head], scanner.Json[tail], _metadata.Members(scanner.Json))
+            : Minimise(scanner.Json[head], scanner.Json[tail], _metadata.Members(scanner.Json));
         return true;
     }
 
     /// <summary>Says why the scanner stopped. Apart from reading, because a stream asks for more bytes without needing the words.</summary>
     internal InputError Explain(JsonScanner scanner) =>
-        metadata.Error.IsError ? metadata.Error : InputErrors.InJson(scanner.Error, scanner.Json, scanner.Position);
+        _metadata.Error.IsError ? _metadata.Error : InputErrors.InJson(scanner.Error, scanner.Json, scanner.Position);
 
     /// <summary>Walks over the members; <paramref name="head"/> and <paramref name="tail"/> are those before and after <c>@metadata</c>.</summary>
     private bool TryReadMembers(scoped ref JsonScanner scanner, MetadataUse use, out Range head, out Range tail)
@@ -119,7 +119,7 @@ public sealed class DocumentParser : IDisposable
         {
             if (name.Length >= MetadataReader.MemberName.Length && scanner.Text(name).SequenceEqual(MetadataReader.MemberName))
             {
-                if (!metadata.TryRead(ref scanner, use))
+                if (!_metadata.TryRead(ref scanner, use))
                 {
                     return false;
                 }
@@ -145,8 +145,8 @@ public sealed class DocumentParser : IDisposable
 
     private ParsedDocument Minimise(ReadOnlySpan<byte> head, ReadOnlySpan<byte> tail, ReadOnlySpan<byte> members)
     {
-        minimised.Clear();
-        Span<byte> room = minimised.Reserve(head.Length + tail.Length + members.Length);
+        _minimised.Clear();
+        Span<byte> room = _minimised.Reserve(head.Length + tail.Length + members.Length);
         int headLength = JsonText.Minimise(head, room);
         int tailLength = JsonText.Minimise(tail, room[headLength..]);
         int membersLength = JsonText.Minimise(members, room[(headLength + tailLength)..]);
@@ -159,10 +159,10 @@ public sealed class DocumentParser : IDisposable
         BodyHead = head,
         BodyTail = tail,
         Metadata = members,
-        Collection = metadata.Collection,
-        CollectionChange = metadata.CollectionChange,
-        MetadataId = metadata.Id,
-        ExpiresAtTicks = metadata.ExpiresAtTicks,
-        ExpiryChange = metadata.ExpiryChange,
+        Collection = _metadata.Collection,
+        CollectionChange = _metadata.CollectionChange,
+        MetadataId = _metadata.Id,
+        ExpiresAtTicks = _metadata.ExpiresAtTicks,
+        ExpiryChange = _metadata.ExpiryChange,
     };
 }

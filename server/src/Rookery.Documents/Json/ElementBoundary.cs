@@ -10,9 +10,9 @@ internal struct ElementBoundary
 {
     private static readonly SearchValues<byte> Structure = SearchValues.Create("\"{}[]"u8);
 
-    private int depth;
-    private bool inString;
-    private bool escaped;
+    private int _depth;
+    private bool _inString;
+    private bool _escaped;
 
     /// <summary>Looks at the next bytes of the object.</summary>
     /// <param name="bytes">The bytes; the first ones begin with the object's opening brace.</param>
@@ -23,13 +23,13 @@ internal struct ElementBoundary
         taken = bytes.Length;
         for (int at = 0; at < bytes.Length; at++)
         {
-            if (escaped)
+            if (_escaped)
             {
-                escaped = false;
+                _escaped = false;
                 continue;
             }
 
-            int next = inString ? bytes[at..].IndexOfAny((byte)'"', (byte)'\\') : bytes[at..].IndexOfAny(Structure);
+            int next = _inString ? bytes[at..].IndexOfAny((byte)'"', (byte)'\\') : bytes[at..].IndexOfAny(Structure);
             if (next < 0)
             {
                 return false;
@@ -39,20 +39,20 @@ internal struct ElementBoundary
             switch (bytes[at])
             {
                 case (byte)'"':
-                    inString = !inString;
+                    _inString = !_inString;
                     break;
                 case (byte)'\\':
-                    escaped = true;
+                    _escaped = true;
                     break;
                 case (byte)'{' or (byte)'[':
-                    depth++;
+                    _depth++;
                     break;
                 default:
-                    depth--;
+                    _depth--;
                     break;
             }
 
-            if (depth <= 0 && !inString)
+            if (_depth <= 0 && !_inString)
             {
                 taken = at + 1;
                 return true;

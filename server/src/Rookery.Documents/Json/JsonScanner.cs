@@ -29,7 +29,7 @@ internal ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKey
     /// <summary>What is wrong, when something is.</summary>
     public InputErrorCode Error;
 
-    private readonly ObjectKeys keys = keys;
+    private readonly ObjectKeys _keys = keys;
 
     /// <summary>The next token's first byte, or 0 at the end; the scanner then stands before it.</summary>
     public byte Peek()
@@ -62,7 +62,7 @@ internal ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKey
             return false;
         }
 
-        keys.Open();
+        _keys.Open();
         return true;
     }
 
@@ -76,7 +76,7 @@ internal ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKey
         if (next == (byte)'}')
         {
             Position++;
-            keys.Close();
+            _keys.Close();
             return false;
         }
 
@@ -87,7 +87,7 @@ internal ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKey
 
         first = false;
         return TryReadString(out name)
-            && (keys.TryAdd(Json, name) || Fail(InputErrorCode.DuplicateKey, name.Start - 1))
+            && (_keys.TryAdd(Json, name) || Fail(InputErrorCode.DuplicateKey, name.Start - 1))
             && TryTake((byte)':');
     }
 
@@ -106,7 +106,7 @@ internal ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKey
     }
 
     /// <summary>The text of a name: escapes resolved. Valid until the next call.</summary>
-    public readonly ReadOnlySpan<byte> Text(JsonSlice slice) => keys.Resolve(Json, slice);
+    public readonly ReadOnlySpan<byte> Text(JsonSlice slice) => _keys.Resolve(Json, slice);
 
     /// <summary>Passes one punctuation character.</summary>
     public bool TryTake(byte punctuation)
@@ -180,7 +180,7 @@ internal ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKey
 
                     Position++;
                     inObject = (inObject << 1) | 1;
-                    keys.Open();
+                    _keys.Open();
                     if (Peek() != (byte)'}')
                     {
                         if (!TryName())
@@ -269,7 +269,7 @@ internal ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKey
                 inObject >>= 1;
                 if (isObject)
                 {
-                    keys.Close();
+                    _keys.Close();
                 }
             }
         }
@@ -277,7 +277,7 @@ internal ref struct JsonScanner(ReadOnlySpan<byte> json, int position, ObjectKey
 
     private bool TryName() =>
         TryReadString(out JsonSlice name)
-        && (keys.TryAdd(Json, name) || Fail(InputErrorCode.DuplicateKey, name.Start - 1))
+        && (_keys.TryAdd(Json, name) || Fail(InputErrorCode.DuplicateKey, name.Start - 1))
         && TryTake((byte)':');
 
     private void SkipWhitespace()

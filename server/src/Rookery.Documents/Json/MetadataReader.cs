@@ -26,12 +26,12 @@ internal enum MemberChange : byte
 /// <summary>Reads a <c>@metadata</c> object: keeps the user's members, takes collection and expiry out, drops what the server computes.</summary>
 internal sealed class MetadataReader
 {
-    private readonly PooledBytes kept = new();
-    private readonly PooledBytes collection = new();
-    private readonly PooledBytes id = new();
-    private int runStart;
-    private int runEnd;
-    private bool isCopied;
+    private readonly PooledBytes _kept = new();
+    private readonly PooledBytes _collection = new();
+    private readonly PooledBytes _id = new();
+    private int _runStart;
+    private int _runEnd;
+    private bool _isCopied;
 
     /// <summary>The member's name.</summary>
     public static ReadOnlySpan<byte> MemberName => "@metadata"u8;
@@ -40,13 +40,13 @@ internal sealed class MetadataReader
     public InputError Error { get; private set; }
 
     /// <summary>The collection's name; empty without one.</summary>
-    public ReadOnlySpan<byte> Collection => collection.Written;
+    public ReadOnlySpan<byte> Collection => _collection.Written;
 
     /// <summary>Whether the collection was named.</summary>
     public MemberChange CollectionChange { get; private set; }
 
     /// <summary>The id the metadata names; empty without one.</summary>
-    public ReadOnlySpan<byte> Id => id.Written;
+    public ReadOnlySpan<byte> Id => _id.Written;
 
     /// <summary>UTC ticks; 0 = never.</summary>
     public long ExpiresAtTicks { get; private set; }
@@ -55,15 +55,15 @@ internal sealed class MetadataReader
     public MemberChange ExpiryChange { get; private set; }
 
     /// <summary>The members kept, without braces.</summary>
-    public ReadOnlySpan<byte> Members(ReadOnlySpan<byte> json) => isCopied ? kept.Written : json[runStart..runEnd];
+    public ReadOnlySpan<byte> Members(ReadOnlySpan<byte> json) => _isCopied ? _kept.Written : json[_runStart.._runEnd];
 
     /// <summary>Forgets the last metadata.</summary>
     public void Clear()
     {
-        kept.Clear();
-        collection.Clear();
-        id.Clear();
-        (runStart, runEnd, isCopied) = (0, 0, false);
+        _kept.Clear();
+        _collection.Clear();
+        _id.Clear();
+        (_runStart, _runEnd, _isCopied) = (0, 0, false);
         (CollectionChange, ExpiryChange, ExpiresAtTicks) = (MemberChange.Unchanged, MemberChange.Unchanged, 0);
         Error = default;
     }
@@ -98,9 +98,9 @@ internal sealed class MetadataReader
             gap = !keep;
         }
 
-        if (isCopied)
+        if (_isCopied)
         {
-            kept.Append(scanner.Json[runStart..runEnd]);
+            _kept.Append(scanner.Json[_runStart.._runEnd]);
         }
 
         return scanner.Error == InputErrorCode.None;
@@ -109,19 +109,19 @@ internal sealed class MetadataReader
     /// <summary>Members that follow each other stay one span of the input; a second run of them begins a copy.</summary>
     private void Keep(ReadOnlySpan<byte> json, int from, int to, bool gap)
     {
-        if (runEnd == 0)
+        if (_runEnd == 0)
         {
-            runStart = from;
+            _runStart = from;
         }
         else if (gap)
         {
-            kept.Append(json[runStart..runEnd]);
-            kept.Append((byte)',');
-            runStart = from;
-            isCopied = true;
+            _kept.Append(json[_runStart.._runEnd]);
+            _kept.Append((byte)',');
+            _runStart = from;
+            _isCopied = true;
         }
 
-        runEnd = to;
+        _runEnd = to;
     }
 
     private bool TryReadMember(ref JsonScanner scanner, JsonSlice name, MetadataUse use, out bool keep)
@@ -152,7 +152,7 @@ internal sealed class MetadataReader
                 return false;
             }
 
-            id.Append(scanner.Text(slice));
+            _id.Append(scanner.Text(slice));
             return true;
         }
 
@@ -188,7 +188,7 @@ internal sealed class MetadataReader
 
         bool isNone = name.IsEmpty || name.SequenceEqual("@empty"u8);
         CollectionChange = isNone ? MemberChange.Removed : MemberChange.Set;
-        collection.Append(isNone ? default : name);
+        _collection.Append(isNone ? default : name);
         return true;
     }
 

@@ -7,31 +7,31 @@ namespace Rookery.Documents.Json;
 /// </summary>
 public sealed class NdjsonReader : IDisposable
 {
-    private readonly DocumentParser parser = DocumentParser.Rent();
-    private readonly PooledBytes collected = new();
-    private ReadOnlyMemory<byte> chunk;
-    private int position;
-    private bool isComplete;
-    private bool isTooLong;
-    private bool isConsumed;
+    private readonly DocumentParser _parser = DocumentParser.Rent();
+    private readonly PooledBytes _collected = new();
+    private ReadOnlyMemory<byte> _chunk;
+    private int _position;
+    private bool _isComplete;
+    private bool _isTooLong;
+    private bool _isConsumed;
 
     /// <summary>The number of the line last read, from 1.</summary>
     public long Line { get; private set; }
 
     /// <summary>Bytes of a line that came cut and is not whole yet; 0 between lines.</summary>
-    public int CollectedBytes => isConsumed ? 0 : collected.Length;
+    public int CollectedBytes => _isConsumed ? 0 : _collected.Length;
 
     private static ReadOnlySpan<byte> ByteOrderMark => [0xEF, 0xBB, 0xBF];
 
     /// <summary>Gives the reader its next bytes; they must stay unchanged until it has answered <see cref="StreamRead.NeedMore"/>.</summary>
     public void Feed(ReadOnlyMemory<byte> chunk)
     {
-        this.chunk = chunk;
-        position = 0;
+        _chunk = chunk;
+        _position = 0;
     }
 
     /// <summary>Says that no further bytes come, so that a last line without newline is read.</summary>
-    public void Complete() => isComplete = true;
+    public void Complete() => _isComplete = true;
 
     /// <summary>Reads the next line that is not blank. <see cref="StreamRead.End"/> only after <see cref="Complete"/>.</summary>
     /// <param name="document">The document, its id in <see cref="ParsedDocument.MetadataId"/>; valid until the next call.</param>
@@ -44,9 +44,9 @@ public sealed class NdjsonReader : IDisposable
         {
             Line++;
             line = Line == 1 && line.StartsWith(ByteOrderMark) ? line[ByteOrderMark.Length..] : line;
-            if (isTooLong)
+            if (_isTooLong)
             {
-                isTooLong = false;
+                _isTooLong = false;
                 error = Place(new InputError(
                     InputErrorCode.DocumentTooLarge,
                     $"The document is larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
@@ -60,7 +60,7 @@ public sealed class NdjsonReader : IDisposable
                 continue;
             }
 
-            if (parser.TryParse(line, out document, out error))
+            if (_parser.TryParse(line, out document, out error))
             {
                 return StreamRead.Item;
             }
@@ -69,53 +69,53 @@ public sealed class NdjsonReader : IDisposable
             return StreamRead.Error;
         }
 
-        return isComplete ? StreamRead.End : StreamRead.NeedMore;
+        return _isComplete ? StreamRead.End : StreamRead.NeedMore;
     }
 
     /// <summary>Gives the buffers back.</summary>
     public void Dispose()
     {
-        parser.Dispose();
-        collected.Release();
-        chunk = default;
+        _parser.Dispose();
+        _collected.Release();
+        _chunk = default;
     }
 
     /// <summary>Takes the next line, without its newline.</summary>
     private bool TryTakeLine(out ReadOnlySpan<byte> line)
     {
-        if (isConsumed)
+        if (_isConsumed)
         {
-            collected.Clear();
-            isConsumed = false;
+            _collected.Clear();
+            _isConsumed = false;
         }
 
-        ReadOnlySpan<byte> bytes = chunk.Span[position..];
+        ReadOnlySpan<byte> bytes = _chunk.Span[_position..];
         int newline = bytes.IndexOf((byte)'\n');
         int length = newline < 0 ? bytes.Length : newline;
-        position += newline < 0 ? length : length + 1;
-        if (newline >= 0 && collected.Length == 0 && !isTooLong)
+        _position += newline < 0 ? length : length + 1;
+        if (newline >= 0 && _collected.Length == 0 && !_isTooLong)
         {
             line = bytes[..length];
             return true;
         }
 
         Collect(bytes[..length]);
-        line = collected.Written;
-        isConsumed = newline >= 0 || (isComplete && (collected.Length > 0 || isTooLong));
-        return isConsumed;
+        line = _collected.Written;
+        _isConsumed = newline >= 0 || (_isComplete && (_collected.Length > 0 || _isTooLong));
+        return _isConsumed;
     }
 
     /// <summary>Keeps a piece of a line; of one that is too long, nothing.</summary>
     private void Collect(ReadOnlySpan<byte> bytes)
     {
-        isTooLong |= collected.Length + bytes.Length > DocumentLimits.MaxDocumentBytes + 1;
-        if (isTooLong)
+        _isTooLong |= _collected.Length + bytes.Length > DocumentLimits.MaxDocumentBytes + 1;
+        if (_isTooLong)
         {
-            collected.Clear();
+            _collected.Clear();
         }
         else
         {
-            collected.Append(bytes);
+            _collected.Append(bytes);
         }
     }
 

@@ -23,9 +23,9 @@ public struct NumberSum
     private const int ExponentMask = 0x7FF;
     private const int ExactBits = 63;
 
-    private Int128 whole;
-    private Int128 fraction;
-    private BigInteger rest;
+    private Int128 _whole;
+    private Int128 _fraction;
+    private BigInteger _rest;
 
     /// <summary>How many numbers were added.</summary>
     public long Count { get; private set; }
@@ -39,7 +39,7 @@ public struct NumberSum
         int count = NumberKey.Read(text, digits, out bool isNegative, out int exponent);
         if (exponent > WholeDigits || count - exponent > FractionDigits || count > FractionDigits + WholeDigits)
         {
-            rest += UnitsOf(double.Parse(text, NumberStyles.Float, CultureInfo.InvariantCulture));
+            _rest += UnitsOf(double.Parse(text, NumberStyles.Float, CultureInfo.InvariantCulture));
             return;
         }
 
@@ -55,16 +55,16 @@ public struct NumberSum
         }
 
         units = isNegative ? -units : units;
-        whole += units / FractionUnits;
-        fraction += units % FractionUnits;
+        _whole += units / FractionUnits;
+        _fraction += units % FractionUnits;
     }
 
     /// <summary>Adds the sum of other numbers.</summary>
     public void Add(NumberSum other)
     {
-        whole += other.whole;
-        fraction += other.fraction;
-        rest += other.rest;
+        _whole += other._whole;
+        _fraction += other._fraction;
+        _rest += other._rest;
         Count += other.Count;
     }
 
@@ -73,9 +73,9 @@ public struct NumberSum
     /// <returns>Bytes written.</returns>
     public readonly int Write(Span<byte> destination)
     {
-        Int128 carried = whole + (fraction / FractionUnits);
-        Int128 left = fraction % FractionUnits;
-        if (!rest.IsZero)
+        Int128 carried = _whole + (_fraction / FractionUnits);
+        Int128 left = _fraction % FractionUnits;
+        if (!_rest.IsZero)
         {
             return WriteDouble(Total(carried, left), destination);
         }
@@ -107,7 +107,7 @@ public struct NumberSum
         }
 
         // The sum may be beyond doubles where the average is not: the rest is divided before it becomes a double.
-        double average = rest.IsZero ? Total(whole, fraction) / Count : ToDouble(Units() / Count);
+        double average = _rest.IsZero ? Total(_whole, _fraction) / Count : ToDouble(Units() / Count);
         return WriteDouble(average, destination);
     }
 
@@ -116,11 +116,11 @@ public struct NumberSum
     internal readonly void WriteParts(PooledBytes output)
     {
         output.Append((byte)'[');
-        Append(whole, output);
+        Append(_whole, output);
         output.Append((byte)',');
-        Append(fraction, output);
+        Append(_fraction, output);
         output.Append((byte)',');
-        output.Append(rest.IsZero ? "0"u8 : Encoding.ASCII.GetBytes(rest.ToString(CultureInfo.InvariantCulture)));
+        output.Append(_rest.IsZero ? "0"u8 : Encoding.ASCII.GetBytes(_rest.ToString(CultureInfo.InvariantCulture)));
         output.Append((byte)',');
         Append(Count, output);
         output.Append((byte)']');
@@ -132,9 +132,9 @@ public struct NumberSum
         var left = json[1..^1];
         return new NumberSum
         {
-            whole = Int128.Parse(Next(ref left), CultureInfo.InvariantCulture),
-            fraction = Int128.Parse(Next(ref left), CultureInfo.InvariantCulture),
-            rest = Next(ref left) is var units && units.SequenceEqual("0"u8) ? BigInteger.Zero : BigInteger.Parse(Encoding.ASCII.GetString(units), CultureInfo.InvariantCulture),
+            _whole = Int128.Parse(Next(ref left), CultureInfo.InvariantCulture),
+            _fraction = Int128.Parse(Next(ref left), CultureInfo.InvariantCulture),
+            _rest = Next(ref left) is var units && units.SequenceEqual("0"u8) ? BigInteger.Zero : BigInteger.Parse(Encoding.ASCII.GetString(units), CultureInfo.InvariantCulture),
             Count = long.Parse(left, CultureInfo.InvariantCulture),
         };
     }
@@ -168,7 +168,7 @@ public struct NumberSum
 
     /// <summary>How many of the least double the sum is; of what stands behind that, nothing.</summary>
     private readonly BigInteger Units() =>
-        ((BigInteger)whole << -LeastExponent) + (((BigInteger)fraction << -LeastExponent) / FractionUnits) + rest;
+        ((BigInteger)_whole << -LeastExponent) + (((BigInteger)_fraction << -LeastExponent) / FractionUnits) + _rest;
 
     private static double ToDouble(BigInteger units)
     {
@@ -178,7 +178,7 @@ public struct NumberSum
         return units.Sign < 0 ? -value : value;
     }
 
-    private readonly double Total(Int128 wholePart, Int128 fractionPart) => (double)wholePart + ((double)fractionPart / FractionUnits) + (rest.IsZero ? 0 : ToDouble(rest));
+    private readonly double Total(Int128 wholePart, Int128 fractionPart) => (double)wholePart + ((double)fractionPart / FractionUnits) + (_rest.IsZero ? 0 : ToDouble(_rest));
 
     /// <summary>JSON has no infinity: what is beyond doubles is the greatest of them.</summary>
     private static int WriteDouble(double value, Span<byte> destination)

@@ -20,23 +20,23 @@ internal sealed class ObjectKeys
     private static readonly ulong SeedA = BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(8)) | 1;
     private static readonly ulong SeedB = BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(8)) | 1;
 
-    private uint[] hashes = new uint[64];
-    private JsonSlice[] keys = new JsonSlice[64];
-    private int[] frames = new int[16];
-    private bool[] frameHasTable = new bool[16];
-    private int keyCount;
-    private int frameCount;
+    private uint[] _hashes = new uint[64];
+    private JsonSlice[] _keys = new JsonSlice[64];
+    private int[] _frames = new int[16];
+    private bool[] _frameHasTable = new bool[16];
+    private int _keyCount;
+    private int _frameCount;
 
     /// <summary>Open addressing over the keys of large objects: index + 1, 0 = empty. Entries leave in the reverse order of their coming, which linear probing allows without marks.</summary>
-    private int[] table = [];
-    private int tableCount;
-    private byte[] unescaped = new byte[64];
+    private int[] _table = [];
+    private int _tableCount;
+    private byte[] _unescaped = new byte[64];
 
     /// <summary>Index of the first key of the innermost object.</summary>
-    public int FrameStart => frames[frameCount - 1];
+    public int FrameStart => _frames[_frameCount - 1];
 
     /// <summary>Keys of the innermost object.</summary>
-    public int FrameLength => keyCount - frames[frameCount - 1];
+    public int FrameLength => _keyCount - _frames[_frameCount - 1];
 
     /// <summary>The text of a key: escapes resolved. Valid until the next call.</summary>
     public ReadOnlySpan<byte> Resolve(ReadOnlySpan<byte> json, JsonSlice key)
@@ -47,64 +47,64 @@ internal sealed class ObjectKeys
             return raw;
         }
 
-        if (unescaped.Length < raw.Length)
+        if (_unescaped.Length < raw.Length)
         {
-            unescaped = new byte[Math.Max(raw.Length, unescaped.Length * 2)];
+            _unescaped = new byte[Math.Max(raw.Length, _unescaped.Length * 2)];
         }
 
-        return unescaped.AsSpan(0, JsonText.Unescape(raw, unescaped));
+        return _unescaped.AsSpan(0, JsonText.Unescape(raw, _unescaped));
     }
 
     /// <summary>Forgets everything.</summary>
     public void Reset()
     {
-        if (tableCount > 0)
+        if (_tableCount > 0)
         {
-            Array.Clear(table);
-            tableCount = 0;
+            Array.Clear(_table);
+            _tableCount = 0;
         }
 
-        if (hashes.Length > IdleKeys)
+        if (_hashes.Length > IdleKeys)
         {
-            hashes = new uint[64];
-            keys = new JsonSlice[64];
-            table = [];
+            _hashes = new uint[64];
+            _keys = new JsonSlice[64];
+            _table = [];
         }
 
-        if (unescaped.Length > IdleKeys)
+        if (_unescaped.Length > IdleKeys)
         {
-            unescaped = new byte[64];
+            _unescaped = new byte[64];
         }
 
-        keyCount = 0;
-        frameCount = 0;
+        _keyCount = 0;
+        _frameCount = 0;
     }
 
     /// <summary>An object begins.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Open()
     {
-        if (frameCount == frames.Length)
+        if (_frameCount == _frames.Length)
         {
-            Array.Resize(ref frames, frameCount * 2);
-            Array.Resize(ref frameHasTable, frameCount * 2);
+            Array.Resize(ref _frames, _frameCount * 2);
+            Array.Resize(ref _frameHasTable, _frameCount * 2);
         }
 
-        frames[frameCount] = keyCount;
-        frameHasTable[frameCount++] = false;
+        _frames[_frameCount] = _keyCount;
+        _frameHasTable[_frameCount++] = false;
     }
 
     /// <summary>The innermost object ends.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Close()
     {
-        int start = frames[--frameCount];
-        if (frameHasTable[frameCount])
+        int start = _frames[--_frameCount];
+        if (_frameHasTable[_frameCount])
         {
             RemoveFromTable(start);
         }
 
-        keyCount = start;
+        _keyCount = start;
     }
 
     /// <summary>Adds a key to the innermost object.</summary>
@@ -112,28 +112,28 @@ internal sealed class ObjectKeys
     public bool TryAdd(ReadOnlySpan<byte> json, JsonSlice key)
     {
         uint hash = Hash(Resolve(json, key));
-        int start = frames[frameCount - 1];
+        int start = _frames[_frameCount - 1];
         if (Find(json, hash, json, key, start) >= 0)
         {
             return false;
         }
 
-        if (keyCount == keys.Length)
+        if (_keyCount == _keys.Length)
         {
-            Array.Resize(ref hashes, keyCount * 2);
-            Array.Resize(ref keys, keyCount * 2);
+            Array.Resize(ref _hashes, _keyCount * 2);
+            Array.Resize(ref _keys, _keyCount * 2);
         }
 
-        hashes[keyCount] = hash;
-        keys[keyCount++] = key;
-        if (frameHasTable[frameCount - 1])
+        _hashes[_keyCount] = hash;
+        _keys[_keyCount++] = key;
+        if (_frameHasTable[_frameCount - 1])
         {
-            AddToTable(keyCount - 1);
+            AddToTable(_keyCount - 1);
         }
-        else if (keyCount - start > LinearKeys)
+        else if (_keyCount - start > LinearKeys)
         {
-            frameHasTable[frameCount - 1] = true;
-            for (int index = start; index < keyCount; index++)
+            _frameHasTable[_frameCount - 1] = true;
+            for (int index = start; index < _keyCount; index++)
             {
                 AddToTable(index);
             }
@@ -149,20 +149,20 @@ internal sealed class ObjectKeys
     /// <returns>The key's number in the object, or -1.</returns>
     public int Find(ReadOnlySpan<byte> json, ReadOnlySpan<byte> otherJson, JsonSlice key)
     {
-        int start = frames[frameCount - 1];
+        int start = _frames[_frameCount - 1];
         int found = Find(json, Hash(Resolve(otherJson, key)), otherJson, key, start);
         return found < 0 ? -1 : found - start;
     }
 
     private int Find(ReadOnlySpan<byte> json, uint hash, ReadOnlySpan<byte> otherJson, JsonSlice key, int start)
     {
-        if (frameHasTable[frameCount - 1])
+        if (_frameHasTable[_frameCount - 1])
         {
-            int mask = table.Length - 1;
-            for (int slot = (int)hash & mask; table[slot] != 0; slot = (slot + 1) & mask)
+            int mask = _table.Length - 1;
+            for (int slot = (int)hash & mask; _table[slot] != 0; slot = (slot + 1) & mask)
             {
-                int index = table[slot] - 1;
-                if (index >= start && hashes[index] == hash && AreEqual(json, keys[index], otherJson, key))
+                int index = _table[slot] - 1;
+                if (index >= start && _hashes[index] == hash && AreEqual(json, _keys[index], otherJson, key))
                 {
                     return index;
                 }
@@ -171,11 +171,11 @@ internal sealed class ObjectKeys
             return -1;
         }
 
-        ReadOnlySpan<uint> own = hashes.AsSpan(start, keyCount - start);
+        ReadOnlySpan<uint> own = _hashes.AsSpan(start, _keyCount - start);
         int at = own.IndexOf(hash);
         while (at >= 0)
         {
-            if (AreEqual(json, keys[start + at], otherJson, key))
+            if (AreEqual(json, _keys[start + at], otherJson, key))
             {
                 return start + at;
             }
@@ -196,7 +196,7 @@ internal sealed class ObjectKeys
 
     private void AddToTable(int index)
     {
-        if ((tableCount + 1) * 2 > table.Length)
+        if ((_tableCount + 1) * 2 > _table.Length)
         {
             GrowTable(index);
         }
@@ -206,27 +206,27 @@ internal sealed class ObjectKeys
 
     private void Insert(int index)
     {
-        int mask = table.Length - 1;
-        int slot = (int)hashes[index] & mask;
-        while (table[slot] != 0)
+        int mask = _table.Length - 1;
+        int slot = (int)_hashes[index] & mask;
+        while (_table[slot] != 0)
         {
             slot = (slot + 1) & mask;
         }
 
-        table[slot] = index + 1;
-        tableCount++;
+        _table[slot] = index + 1;
+        _tableCount++;
     }
 
     /// <summary>Doubles the table and puts the keys before <paramref name="end"/> back in the order they came.</summary>
     private void GrowTable(int end)
     {
-        table = new int[Math.Max(256, table.Length * 2)];
-        int entries = tableCount;
-        tableCount = 0;
-        for (int frame = 0; frame < frameCount && tableCount < entries; frame++)
+        _table = new int[Math.Max(256, _table.Length * 2)];
+        int entries = _tableCount;
+        _tableCount = 0;
+        for (int frame = 0; frame < _frameCount && _tableCount < entries; frame++)
         {
-            int frameEnd = frame + 1 < frameCount ? frames[frame + 1] : end;
-            for (int index = frames[frame]; frameHasTable[frame] && index < frameEnd && tableCount < entries; index++)
+            int frameEnd = frame + 1 < _frameCount ? _frames[frame + 1] : end;
+            for (int index = _frames[frame]; _frameHasTable[frame] && index < frameEnd && _tableCount < entries; index++)
             {
                 Insert(index);
             }
@@ -235,17 +235,17 @@ internal sealed class ObjectKeys
 
     private void RemoveFromTable(int start)
     {
-        int mask = table.Length - 1;
-        for (int index = keyCount - 1; index >= start; index--)
+        int mask = _table.Length - 1;
+        for (int index = _keyCount - 1; index >= start; index--)
         {
-            int slot = (int)hashes[index] & mask;
-            while (table[slot] != index + 1)
+            int slot = (int)_hashes[index] & mask;
+            while (_table[slot] != index + 1)
             {
                 slot = (slot + 1) & mask;
             }
 
-            table[slot] = 0;
-            tableCount--;
+            _table[slot] = 0;
+            _tableCount--;
         }
     }
 

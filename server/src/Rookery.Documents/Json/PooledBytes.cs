@@ -8,32 +8,32 @@ internal sealed class PooledBytes
     /// <summary>What stays rented between uses; larger memory goes back to the pool, which frees it when memory is short.</summary>
     private const int IdleBytes = 64 * 1024;
 
-    private PooledMemory memory;
+    private PooledMemory _memory;
 
     /// <summary>Bytes in use.</summary>
     public int Length { get; private set; }
 
     /// <summary>The bytes in use; valid until the next change.</summary>
-    public ReadOnlySpan<byte> Written => memory.Span[..Length];
+    public ReadOnlySpan<byte> Written => _memory.Span[..Length];
 
     /// <summary>The same, as memory.</summary>
-    public Memory<byte> WrittenMemory => memory.Memory[..Length];
+    public Memory<byte> WrittenMemory => _memory.Memory[..Length];
 
     /// <summary>Room for <paramref name="count"/> more bytes behind those in use.</summary>
     public Span<byte> Reserve(int count)
     {
-        if (memory.Length - Length < count)
+        if (_memory.Length - Length < count)
         {
-            memory.Grow(Length, Math.Max(256, Math.Max(Length + count, Length + (Length / 2))));
+            _memory.Grow(Length, Math.Max(256, Math.Max(Length + count, Length + (Length / 2))));
         }
 
-        return memory.Span[Length..];
+        return _memory.Span[Length..];
     }
 
     /// <summary>Takes reserved bytes into use.</summary>
     public void Advance(int count)
     {
-        ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)count, (uint)(memory.Length - Length));
+        ArgumentOutOfRangeException.ThrowIfGreaterThan((uint)count, (uint)(_memory.Length - Length));
         Length += count;
     }
 
@@ -58,7 +58,7 @@ internal sealed class PooledBytes
     public void Clear()
     {
         Length = 0;
-        if (memory.Length > IdleBytes)
+        if (_memory.Length > IdleBytes)
         {
             Release();
         }
@@ -68,6 +68,6 @@ internal sealed class PooledBytes
     public void Release()
     {
         Length = 0;
-        memory.Return();
+        _memory.Return();
     }
 }

@@ -7,22 +7,22 @@ namespace Rookery.Documents.Patching;
 /// </summary>
 internal sealed class MergePatch
 {
-    private readonly ObjectKeys keys = new();
-    private readonly List<PatchValue> values = [];
+    private readonly ObjectKeys _keys = new();
+    private readonly List<PatchValue> _values = [];
 
     /// <summary>Applies a patch value to a target value.</summary>
     public void Apply(ReadOnlySpan<byte> target, ReadOnlySpan<byte> patch, PooledBytes output)
     {
-        keys.Reset();
-        values.Clear();
+        _keys.Reset();
+        _values.Clear();
         WriteMerged(target, 0, patch, 0, output);
     }
 
     /// <summary>Applies a patch's members to a target's members, both without braces.</summary>
     public void ApplyMembers(ReadOnlySpan<byte> target, ReadOnlySpan<byte> patch, PooledBytes output)
     {
-        keys.Reset();
-        values.Clear();
+        _keys.Reset();
+        _values.Clear();
         MergeMembers(target, 0, patch, 0, output);
     }
 
@@ -43,18 +43,18 @@ internal sealed class MergePatch
 
     private void MergeMembers(ReadOnlySpan<byte> target, int targetAt, ReadOnlySpan<byte> patch, int patchAt, PooledBytes output)
     {
-        int firstValue = values.Count;
-        keys.Open();
+        int firstValue = _values.Count;
+        _keys.Open();
         while (StoredJson.TryReadMember(patch, ref patchAt, out JsonSlice name, out int valueStart))
         {
-            keys.TryAdd(patch, name);
-            values.Add(new PatchValue(name.Start - 1, valueStart, patchAt, false));
+            _keys.TryAdd(patch, name);
+            _values.Add(new PatchValue(name.Start - 1, valueStart, patchAt, false));
         }
 
         bool first = true;
         while (StoredJson.TryReadMember(target, ref targetAt, out JsonSlice name, out int valueStart))
         {
-            int found = keys.Find(patch, target, name);
+            int found = _keys.Find(patch, target, name);
             if (found < 0)
             {
                 Separate(output, ref first);
@@ -62,8 +62,8 @@ internal sealed class MergePatch
                 continue;
             }
 
-            PatchValue value = values[firstValue + found];
-            values[firstValue + found] = value with { IsUsed = true };
+            PatchValue value = _values[firstValue + found];
+            _values[firstValue + found] = value with { IsUsed = true };
             if (!IsNull(patch, value))
             {
                 Separate(output, ref first);
@@ -72,9 +72,9 @@ internal sealed class MergePatch
             }
         }
 
-        for (int added = firstValue; added < firstValue + keys.FrameLength; added++)
+        for (int added = firstValue; added < firstValue + _keys.FrameLength; added++)
         {
-            PatchValue value = values[added];
+            PatchValue value = _values[added];
             if (!value.IsUsed && !IsNull(patch, value))
             {
                 Separate(output, ref first);
@@ -83,8 +83,8 @@ internal sealed class MergePatch
             }
         }
 
-        values.RemoveRange(firstValue, values.Count - firstValue);
-        keys.Close();
+        _values.RemoveRange(firstValue, _values.Count - firstValue);
+        _keys.Close();
     }
 
     private static bool IsNull(ReadOnlySpan<byte> patch, PatchValue value) => patch[value.Start..value.End].SequenceEqual("null"u8);

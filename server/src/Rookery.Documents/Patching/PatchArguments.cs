@@ -6,12 +6,12 @@ namespace Rookery.Documents.Patching;
 /// <summary>The <c>Values</c> of a patch request: minimised JSON by name.</summary>
 internal sealed class PatchArguments
 {
-    private readonly Dictionary<string, byte[]> values = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, byte[]> _values = new(StringComparer.Ordinal);
 
     /// <summary>Reads the object (or null) at the scanner's next token.</summary>
     public bool TryRead(scoped ref JsonScanner scanner)
     {
-        values.Clear();
+        _values.Clear();
         if (scanner.Peek() == (byte)'n')
         {
             return scanner.TryTakeLiteral("null"u8);
@@ -33,7 +33,7 @@ internal sealed class PatchArguments
             }
 
             byte[] value = scanner.Json[start..scanner.Position].ToArray();
-            values.Add(Encoding.UTF8.GetString(scanner.Text(name)), value[..JsonText.Minimise(value, value)]);
+            _values.Add(Encoding.UTF8.GetString(scanner.Text(name)), value[..JsonText.Minimise(value, value)]);
         }
 
         return scanner.Error == InputErrorCode.None;
@@ -42,7 +42,7 @@ internal sealed class PatchArguments
     /// <summary>The value of a name.</summary>
     public bool TryGet(ReadOnlySpan<byte> name, out ReadOnlySpan<byte> json)
     {
-        bool isThere = values.TryGetValue(Encoding.UTF8.GetString(name), out byte[]? value);
+        bool isThere = _values.TryGetValue(Encoding.UTF8.GetString(name), out byte[]? value);
         json = value;
         return isThere;
     }

@@ -12,14 +12,14 @@ public sealed class PatchEvaluator : IDisposable
     /// <summary>A step of a script of any form takes as long as copying so many bytes.</summary>
     private const int BytesPerStep = 16;
 
-    private readonly MergePatch merge = new();
-    private readonly ScriptMachine scripts = new();
-    private readonly ScriptInterpreter interpreter = new();
-    private readonly PooledBytes content = new();
-    private readonly PooledBytes merged = new();
+    private readonly MergePatch _merge = new();
+    private readonly ScriptMachine _scripts = new();
+    private readonly ScriptInterpreter _interpreter = new();
+    private readonly PooledBytes _content = new();
+    private readonly PooledBytes _merged = new();
 
     /// <summary>The new content (see <see cref="StoredDocument"/>) after Created or Patched; valid until the next call.</summary>
-    public ReadOnlySpan<byte> Content => content.Written;
+    public ReadOnlySpan<byte> Content => _content.Written;
 
     /// <summary>The collection inside <see cref="Content"/>.</summary>
     public ReadOnlySpan<byte> Collection
@@ -27,7 +27,7 @@ public sealed class PatchEvaluator : IDisposable
         get
         {
             int at = 0;
-            return Varint.TryReadBytes(content.Written, ref at, out ReadOnlySpan<byte> collection) ? collection : throw Broken();
+            return Varint.TryReadBytes(_content.Written, ref at, out ReadOnlySpan<byte> collection) ? collection : throw Broken();
         }
     }
 
@@ -58,8 +58,8 @@ public sealed class PatchEvaluator : IDisposable
                 break;
             case ProgramKind.Compiled:
                 BeginCompiled(patch.Bytes[1..], out ReadOnlySpan<byte> program, out ReadOnlySpan<byte> arguments);
-                interpreter.AddDocument(document);
-                interpreter.AddJson(arguments);
+                _interpreter.AddDocument(document);
+                _interpreter.AddJson(arguments);
                 applied = TryRunCompiled(program, document.Collection, document.Metadata);
                 break;
             default:
@@ -74,7 +74,7 @@ public sealed class PatchEvaluator : IDisposable
             return PatchStatus.Failed;
         }
 
-        bool isSame = ExpiresAtTicks == document.ExpiresAtTicks && content.Written.SequenceEqual(document.Content);
+        bool isSame = ExpiresAtTicks == document.ExpiresAtTicks && _content.Written.SequenceEqual(document.Content);
         return isSame ? PatchStatus.NotModified : PatchStatus.Patched;
     }
 
@@ -104,12 +104,12 @@ public sealed class PatchEvaluator : IDisposable
                 return TryRun(rest[1..], default, default, default) ? PatchStatus.Created : PatchStatus.Failed;
             case MissingKind.RunCompiled:
                 BeginCompiled(rest[1..], out ReadOnlySpan<byte> program, out ReadOnlySpan<byte> arguments);
-                interpreter.AddNewDocument();
-                interpreter.AddJson(arguments);
+                _interpreter.AddNewDocument();
+                _interpreter.AddJson(arguments);
                 return TryRunCompiled(program, default, default) ? PatchStatus.Created : PatchStatus.Failed;
             case MissingKind.StoreDocument:
                 ExpiresAtTicks = rest.Length >= 9 ? BinaryPrimitives.ReadInt64LittleEndian(rest[1..]) : throw Broken();
-                content.Append(rest[9..]);
+                _content.Append(rest[9..]);
                 return PatchStatus.Created;
             default:
                 return PatchStatus.DocumentDoesNotExist;
@@ -119,24 +119,24 @@ public sealed class PatchEvaluator : IDisposable
     /// <summary>Gives what the last patch of a large document took back; its content is gone then.</summary>
     internal void End()
     {
-        content.Clear();
-        merged.Clear();
-        scripts.Clear();
-        interpreter.Trim();
+        _content.Clear();
+        _merged.Clear();
+        _scripts.Clear();
+        _interpreter.Trim();
     }
 
     /// <summary>Gives the buffers back.</summary>
     public void Dispose()
     {
-        content.Release();
-        merged.Release();
-        scripts.Clear();
-        interpreter.Dispose();
+        _content.Release();
+        _merged.Release();
+        _scripts.Clear();
+        _interpreter.Dispose();
     }
 
     private void Begin(long expiresAtTicks)
     {
-        content.Clear();
+        _content.Clear();
         ExpiresAtTicks = expiresAtTicks;
         CopiedBytes = 0;
         CountsFailure = false;
@@ -147,30 +147,30 @@ public sealed class PatchEvaluator : IDisposable
     {
         AppendBytes(program.CollectionChange == MemberChange.Unchanged ? collection : program.Collection);
         ExpiresAtTicks = program.ExpiryChange == MemberChange.Unchanged ? ExpiresAtTicks : program.ExpiresAtTicks;
-        merged.Clear();
-        merge.ApplyMembers(metadata, program.Metadata, merged);
-        AppendBytes(merged.Written);
-        merged.Clear();
-        merged.Append((byte)'{');
-        merge.ApplyMembers(body, program.Body, merged);
-        merged.Append((byte)'}');
-        return TryAppendBody(merged.Written);
+        _merged.Clear();
+        _merge.ApplyMembers(metadata, program.Metadata, _merged);
+        AppendBytes(_merged.Written);
+        _merged.Clear();
+        _merged.Append((byte)'{');
+        _merge.ApplyMembers(body, program.Body, _merged);
+        _merged.Append((byte)'}');
+        return TryAppendBody(_merged.Written);
     }
 
     private bool TryRun(ReadOnlySpan<byte> script, ReadOnlySpan<byte> collection, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
     {
-        bool ran = scripts.TryRun(script, body);
-        CopiedBytes = scripts.CopiedBytes;
+        bool ran = _scripts.TryRun(script, body);
+        CopiedBytes = _scripts.CopiedBytes;
         if (!ran)
         {
-            Failure = scripts.Failure;
+            Failure = _scripts.Failure;
             return false;
         }
 
         AppendBytes(collection);
         AppendBytes(metadata);
-        bool isWithinLimits = TryAppendBody(scripts.Result);
-        scripts.Clear();
+        bool isWithinLimits = TryAppendBody(_scripts.Result);
+        _scripts.Clear();
         return isWithinLimits;
     }
 
@@ -180,23 +180,23 @@ public sealed class PatchEvaluator : IDisposable
         program = ReadBytes(unit, ref at);
         arguments = ReadBytes(unit, ref at);
         CountsFailure = true;
-        interpreter.Load(program);
-        interpreter.StepsLeft = CopiedBytesLeft / BytesPerStep;
-        interpreter.Begin();
+        _interpreter.Load(program);
+        _interpreter.StepsLeft = CopiedBytesLeft / BytesPerStep;
+        _interpreter.Begin();
     }
 
     private bool TryRunCompiled(ReadOnlySpan<byte> program, ReadOnlySpan<byte> collection, ReadOnlySpan<byte> metadata)
     {
         ReadOnlySpan<byte> body = default;
-        bool ran = interpreter.TryRun(program) && interpreter.TryWriteParameter(0, out body);
-        CopiedBytes = interpreter.Steps * BytesPerStep;
+        bool ran = _interpreter.TryRun(program) && _interpreter.TryWriteParameter(0, out body);
+        CopiedBytes = _interpreter.Steps * BytesPerStep;
         if (!ran)
         {
-            Failure = interpreter.Failure;
+            Failure = _interpreter.Failure;
             return false;
         }
 
-        interpreter.TrimValues();
+        _interpreter.TrimValues();
         AppendBytes(collection);
         AppendBytes(metadata);
         return TryAppendBody(body);
@@ -205,7 +205,7 @@ public sealed class PatchEvaluator : IDisposable
     /// <summary>Appends the members of an object, unless it went over a document's limits.</summary>
     private bool TryAppendBody(ReadOnlySpan<byte> json)
     {
-        if (content.Length + json.Length > DocumentLimits.MaxDocumentBytes)
+        if (_content.Length + json.Length > DocumentLimits.MaxDocumentBytes)
         {
             Failure = $"the patched document would be larger than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}";
         }
@@ -215,14 +215,14 @@ public sealed class PatchEvaluator : IDisposable
         }
         else
         {
-            content.Append(json[1..^1]);
+            _content.Append(json[1..^1]);
         }
 
         return Failure is null;
     }
 
     private void AppendBytes(ReadOnlySpan<byte> bytes) =>
-        content.Advance(StoredDocument.WriteBytes(content.Reserve(Varint.MaxBytes + bytes.Length), 0, bytes));
+        _content.Advance(StoredDocument.WriteBytes(_content.Reserve(Varint.MaxBytes + bytes.Length), 0, bytes));
 
     private static ProgramKind KindOf(in PatchProgram patch) =>
         patch.Bytes.IsEmpty || (ProgramKind)patch.Bytes[0] is not (ProgramKind.Merge or ProgramKind.Script or ProgramKind.Compiled) ? throw Broken() : (ProgramKind)patch.Bytes[0];

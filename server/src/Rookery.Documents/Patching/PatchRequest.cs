@@ -8,82 +8,82 @@ namespace Rookery.Documents.Patching;
 /// <param name="formatLevel">What may be written: below <see cref="FormatLevel.Scripts"/> only the lines of typed session patches.</param>
 internal sealed class PatchRequest(int formatLevel)
 {
-    private readonly PooledBytes program = new();
-    private readonly PooledBytes script = new();
-    private readonly PooledBytes scriptIfMissing = new();
-    private bool isCompiled;
-    private bool isCompiledIfMissing;
-    private InputError refusal;
+    private readonly PooledBytes _program = new();
+    private readonly PooledBytes _script = new();
+    private readonly PooledBytes _scriptIfMissing = new();
+    private bool _isCompiled;
+    private bool _isCompiledIfMissing;
+    private InputError _refusal;
 
     /// <summary>The encoded program, after <see cref="Complete"/> or <see cref="SetMerge"/>.</summary>
-    public ReadOnlySpan<byte> Program => program.Written;
+    public ReadOnlySpan<byte> Program => _program.Written;
 
     /// <summary>Whether a script was read.</summary>
-    public bool HasScript => script.Length > 0;
+    public bool HasScript => _script.Length > 0;
 
     /// <summary>Why a script was refused; none when the scanner knows.</summary>
-    public InputError Refusal => refusal;
+    public InputError Refusal => _refusal;
 
     /// <summary>Forgets the last request.</summary>
     public void Clear()
     {
-        program.Clear();
-        script.Clear();
-        scriptIfMissing.Clear();
-        refusal = default;
+        _program.Clear();
+        _script.Clear();
+        _scriptIfMissing.Clear();
+        _refusal = default;
     }
 
     /// <summary>Gives the buffers back.</summary>
     public void Release()
     {
-        program.Release();
-        script.Release();
-        scriptIfMissing.Release();
+        _program.Release();
+        _script.Release();
+        _scriptIfMissing.Release();
     }
 
     /// <summary>Reads <c>"Patch":{"Script":…,"Values":…}</c>.</summary>
-    public bool TryReadPatch(scoped ref JsonScanner scanner) => TryReadScript(ref scanner, script, out isCompiled);
+    public bool TryReadPatch(scoped ref JsonScanner scanner) => TryReadScript(ref scanner, _script, out _isCompiled);
 
     /// <summary>Reads <c>"PatchIfMissing":{…}</c> or null.</summary>
     public bool TryReadPatchIfMissing(scoped ref JsonScanner scanner) =>
-        scanner.Peek() == (byte)'n' ? scanner.TryTakeLiteral("null"u8) : TryReadScript(ref scanner, scriptIfMissing, out isCompiledIfMissing);
+        scanner.Peek() == (byte)'n' ? scanner.TryTakeLiteral("null"u8) : TryReadScript(ref scanner, _scriptIfMissing, out _isCompiledIfMissing);
 
     /// <summary>Makes the program of the scripts read.</summary>
     /// <param name="createIfMissing">The document to store when there is none; read or not.</param>
     public void Complete(in ParsedDocument createIfMissing)
     {
-        if (isCompiled)
+        if (_isCompiled)
         {
-            program.Append((byte)ProgramKind.Compiled);
-            program.Append(script.Written);
+            _program.Append((byte)ProgramKind.Compiled);
+            _program.Append(_script.Written);
         }
         else
         {
-            program.Append((byte)ProgramKind.Script);
-            program.Advance(StoredDocument.WriteBytes(program.Reserve(Varint.MaxBytes + script.Length), 0, script.Written));
+            _program.Append((byte)ProgramKind.Script);
+            _program.Advance(StoredDocument.WriteBytes(_program.Reserve(Varint.MaxBytes + _script.Length), 0, _script.Written));
         }
 
         if (createIfMissing.IsRead)
         {
-            program.Append((byte)MissingKind.StoreDocument);
-            BinaryPrimitives.WriteInt64LittleEndian(program.Reserve(8), createIfMissing.ExpiresAtTicks);
-            program.Advance(8);
-            program.Advance(StoredDocument.WriteContent(program.Reserve(StoredDocument.ContentBytes(createIfMissing)), createIfMissing));
+            _program.Append((byte)MissingKind.StoreDocument);
+            BinaryPrimitives.WriteInt64LittleEndian(_program.Reserve(8), createIfMissing.ExpiresAtTicks);
+            _program.Advance(8);
+            _program.Advance(StoredDocument.WriteContent(_program.Reserve(StoredDocument.ContentBytes(createIfMissing)), createIfMissing));
         }
         else
         {
-            program.Append((byte)(scriptIfMissing.Length == 0 ? MissingKind.Nothing : isCompiledIfMissing ? MissingKind.RunCompiled : MissingKind.RunScript));
-            program.Append(scriptIfMissing.Written);
+            _program.Append((byte)(_scriptIfMissing.Length == 0 ? MissingKind.Nothing : _isCompiledIfMissing ? MissingKind.RunCompiled : MissingKind.RunScript));
+            _program.Append(_scriptIfMissing.Written);
         }
     }
 
     /// <summary>Makes the program of a merge patch.</summary>
-    public void SetMerge(in ParsedDocument patch, bool createIfMissing) => MergeProgram.Write(program, patch, createIfMissing);
+    public void SetMerge(in ParsedDocument patch, bool createIfMissing) => MergeProgram.Write(_program, patch, createIfMissing);
 
     private bool RefuseMember(JsonScanner scanner, ReadOnlySpan<byte> member)
     {
         string name = Encoding.UTF8.GetString(member);
-        refusal = InputErrors.InJson(
+        _refusal = InputErrors.InJson(
             InputErrorCode.NotSupported, scanner.Json, scanner.Position, $"The member '{name}' of a patch is not supported by this version", "Send Script and Values");
         return false;
     }
@@ -136,22 +136,22 @@ internal sealed class PatchRequest(int formatLevel)
 
         if (text is null)
         {
-            refusal = InputErrors.InJson(InputErrorCode.InvalidPatch, scanner.Json, start, "The patch has no Script", "Send {\"Script\":\"this.a = args.a\",\"Values\":{\"a\":1}}");
+            _refusal = InputErrors.InJson(InputErrorCode.InvalidPatch, scanner.Json, start, "The patch has no Script", "Send {\"Script\":\"this.a = args.a\",\"Values\":{\"a\":1}}");
             return false;
         }
 
-        if (ScriptCompiler.TryCompile(text, arguments, output, out refusal))
+        if (ScriptCompiler.TryCompile(text, arguments, output, out _refusal))
         {
             return true;
         }
 
-        if (refusal.Code != InputErrorCode.NotSupported)
+        if (_refusal.Code != InputErrorCode.NotSupported)
         {
             return false;
         }
 
         isOfAnyForm = true;
         output.Clear();
-        return PatchScript.TryWrite(Encoding.UTF8.GetString(text), scanner.Json[values], formatLevel, output, out refusal);
+        return PatchScript.TryWrite(Encoding.UTF8.GetString(text), scanner.Json[values], formatLevel, output, out _refusal);
     }
 }

@@ -22,20 +22,20 @@ internal ref struct ScriptCompiler
 
     private const int MostQuotedBytes = 60;
 
-    private readonly ReadOnlySpan<byte> script;
-    private readonly PatchArguments arguments;
-    private readonly PooledBytes output;
-    private readonly PooledBytes path;
-    private int position;
-    private bool endsWithIndex;
-    private InputError error;
+    private readonly ReadOnlySpan<byte> _script;
+    private readonly PatchArguments _arguments;
+    private readonly PooledBytes _output;
+    private readonly PooledBytes _path;
+    private int _position;
+    private bool _endsWithIndex;
+    private InputError _error;
 
     private ScriptCompiler(ReadOnlySpan<byte> script, PatchArguments arguments, PooledBytes output, PooledBytes path)
     {
-        this.script = script;
-        this.arguments = arguments;
-        this.output = output;
-        this.path = path;
+        _script = script;
+        _arguments = arguments;
+        _output = output;
+        _path = path;
     }
 
     /// <summary>Appends the compiled script to <paramref name="output"/>.</summary>
@@ -47,20 +47,20 @@ internal ref struct ScriptCompiler
     {
         var compiler = new ScriptCompiler(script, arguments, output, new PooledBytes());
         bool isCompiled = compiler.TryCompile();
-        error = compiler.error;
-        compiler.path.Release();
+        error = compiler._error;
+        compiler._path.Release();
         return isCompiled;
     }
 
     private bool TryCompile()
     {
         int lines = 0;
-        for (SkipWhile(" \t\r\n;"u8); position < script.Length; SkipWhile(" \t\r\n;"u8))
+        for (SkipWhile(" \t\r\n;"u8); _position < _script.Length; SkipWhile(" \t\r\n;"u8))
         {
-            int start = position;
+            int start = _position;
             if (!TryStatement() || !TryEndOfStatement())
             {
-                return !error.IsError && Unsupported(start);
+                return !_error.IsError && Unsupported(start);
             }
 
             lines++;
@@ -74,7 +74,7 @@ internal ref struct ScriptCompiler
         if (TakeWord("delete"u8))
         {
             // JavaScript leaves a hole in an array, which JSON has not.
-            return TryPath(out ReadOnlySpan<byte> called) && called.IsEmpty && !endsWithIndex && Emit(ScriptOperation.Delete, default);
+            return TryPath(out ReadOnlySpan<byte> called) && called.IsEmpty && !_endsWithIndex && Emit(ScriptOperation.Delete, default);
         }
 
         if (!TryPath(out ReadOnlySpan<byte> method))
@@ -98,7 +98,7 @@ internal ref struct ScriptCompiler
         }
 
         SkipWhile(" \t"u8);
-        return script[position..].StartsWith("this"u8)
+        return _script[_position..].StartsWith("this"u8)
             ? TryIncrement()
             : TryArgument(out ReadOnlySpan<byte> value) && Emit(ScriptOperation.Assign, value);
     }
@@ -120,27 +120,27 @@ internal ref struct ScriptCompiler
     /// <summary>The rest of <c>this.P = this.P ? this.P + args.v : args.v</c>: all paths alike, both arguments alike.</summary>
     private bool TryIncrement()
     {
-        byte[] target = path.Written.ToArray();
-        bool isShaped = TryPath(out ReadOnlySpan<byte> method) && method.IsEmpty && path.Written.SequenceEqual(target) && Take((byte)'?')
-            && TryPath(out method) && method.IsEmpty && path.Written.SequenceEqual(target) && Take((byte)'+');
+        byte[] target = _path.Written.ToArray();
+        bool isShaped = TryPath(out ReadOnlySpan<byte> method) && method.IsEmpty && _path.Written.SequenceEqual(target) && Take((byte)'?')
+            && TryPath(out method) && method.IsEmpty && _path.Written.SequenceEqual(target) && Take((byte)'+');
         return isShaped && TryArgument(out ReadOnlySpan<byte> value) && Take((byte)':') && TryArgument(out ReadOnlySpan<byte> other)
             && value.SequenceEqual(other) && Emit(ScriptOperation.Increment, value);
     }
 
-    /// <summary>Reads <c>this.a.b[0]["c"]</c> into <see cref="path"/>, and the name of a method called on it.</summary>
+    /// <summary>Reads <c>this.a.b[0]["c"]</c> into <see cref="_path"/>, and the name of a method called on it.</summary>
     private bool TryPath(out ReadOnlySpan<byte> method)
     {
         method = default;
-        path.Clear();
+        _path.Clear();
         if (!TakeWord("this"u8))
         {
             return false;
         }
 
         int segments = 0;
-        while (position < script.Length && script[position] is (byte)'.' or (byte)'[')
+        while (_position < _script.Length && _script[_position] is (byte)'.' or (byte)'[')
         {
-            if (script[position++] == (byte)'[')
+            if (_script[_position++] == (byte)'[')
             {
                 if (!TryBracket() || !Take((byte)']'))
                 {
@@ -149,9 +149,9 @@ internal ref struct ScriptCompiler
             }
             else if (TryIdentifier(out ReadOnlySpan<byte> name))
             {
-                if (position < script.Length && script[position] == (byte)'(')
+                if (_position < _script.Length && _script[_position] == (byte)'(')
                 {
-                    position++;
+                    _position++;
                     method = name;
                     return segments > 0;
                 }
@@ -172,35 +172,35 @@ internal ref struct ScriptCompiler
     /// <summary>Reads an index, or a name in quotes without escapes.</summary>
     private bool TryBracket()
     {
-        if (position >= script.Length)
+        if (_position >= _script.Length)
         {
             return false;
         }
 
-        byte quote = script[position];
+        byte quote = _script[_position];
         if (quote is (byte)'"' or (byte)'\'')
         {
-            int length = script[(position + 1)..].IndexOfAny(quote, (byte)'\\');
-            if (length <= 0 || script[position + 1 + length] != quote)
+            int length = _script[(_position + 1)..].IndexOfAny(quote, (byte)'\\');
+            if (length <= 0 || _script[_position + 1 + length] != quote)
             {
                 return false;
             }
 
-            AppendName(script.Slice(position + 1, length));
-            position += length + 2;
+            AppendName(_script.Slice(_position + 1, length));
+            _position += length + 2;
             return true;
         }
 
-        int start = position;
+        int start = _position;
         SkipWhile("0123456789"u8);
-        if (!int.TryParse(script[start..position], NumberStyles.None, CultureInfo.InvariantCulture, out int index))
+        if (!int.TryParse(_script[start.._position], NumberStyles.None, CultureInfo.InvariantCulture, out int index))
         {
             return false;
         }
 
-        endsWithIndex = true;
-        path.Append(IndexSegment);
-        path.Advance(Varint.Write(path.Reserve(Varint.MaxBytes), (uint)index));
+        _endsWithIndex = true;
+        _path.Append(IndexSegment);
+        _path.Advance(Varint.Write(_path.Reserve(Varint.MaxBytes), (uint)index));
         return true;
     }
 
@@ -209,10 +209,10 @@ internal ref struct ScriptCompiler
     {
         value = default;
         SkipWhile(" \t"u8);
-        int start = position;
-        if (script[position..].StartsWith("args."u8))
+        int start = _position;
+        if (_script[_position..].StartsWith("args."u8))
         {
-            position += "args."u8.Length;
+            _position += "args."u8.Length;
         }
         else if (!Take((byte)'$'))
         {
@@ -220,19 +220,19 @@ internal ref struct ScriptCompiler
         }
 
         return TryIdentifier(out ReadOnlySpan<byte> name)
-            && (arguments.TryGet(name, out value)
-                || Fail(InputErrorCode.InvalidPatch, start, $"The patch script uses {Encoding.UTF8.GetString(script[start..position])}, which Values does not hold", "Send the value"));
+            && (_arguments.TryGet(name, out value)
+                || Fail(InputErrorCode.InvalidPatch, start, $"The patch script uses {Encoding.UTF8.GetString(_script[start.._position])}, which Values does not hold", "Send the value"));
     }
 
     private bool TryIdentifier(out ReadOnlySpan<byte> name)
     {
-        int start = position;
-        while (position < script.Length && (char.IsAsciiLetterOrDigit((char)script[position]) || script[position] is (byte)'_' or (byte)'$' or >= 0x80))
+        int start = _position;
+        while (_position < _script.Length && (char.IsAsciiLetterOrDigit((char)_script[_position]) || _script[_position] is (byte)'_' or (byte)'$' or >= 0x80))
         {
-            position++;
+            _position++;
         }
 
-        name = script[start..position];
+        name = _script[start.._position];
         return !name.IsEmpty && !char.IsAsciiDigit((char)name[0]);
     }
 
@@ -240,13 +240,13 @@ internal ref struct ScriptCompiler
     private bool TakeWord(ReadOnlySpan<byte> word)
     {
         SkipWhile(" \t"u8);
-        int start = position;
+        int start = _position;
         if (TryIdentifier(out ReadOnlySpan<byte> name) && name.SequenceEqual(word))
         {
             return true;
         }
 
-        position = start;
+        _position = start;
         return false;
     }
 
@@ -254,63 +254,63 @@ internal ref struct ScriptCompiler
     private bool Take(byte character)
     {
         SkipWhile(" \t"u8);
-        if (position >= script.Length || script[position] != character)
+        if (_position >= _script.Length || _script[_position] != character)
         {
             return false;
         }
 
-        position++;
+        _position++;
         return true;
     }
 
     private bool TryEndOfStatement()
     {
         SkipWhile(" \t"u8);
-        return position == script.Length || script[position] is (byte)';' or (byte)'\r' or (byte)'\n';
+        return _position == _script.Length || _script[_position] is (byte)';' or (byte)'\r' or (byte)'\n';
     }
 
     private void SkipWhile(ReadOnlySpan<byte> characters)
     {
-        int length = script[position..].IndexOfAnyExcept(characters);
-        position = length < 0 ? script.Length : position + length;
+        int length = _script[_position..].IndexOfAnyExcept(characters);
+        _position = length < 0 ? _script.Length : _position + length;
     }
 
     private void AppendName(ReadOnlySpan<byte> name)
     {
-        endsWithIndex = false;
-        path.Append(NameSegment);
-        path.Advance(StoredDocument.WriteBytes(path.Reserve(Varint.MaxBytes + name.Length), 0, name));
+        _endsWithIndex = false;
+        _path.Append(NameSegment);
+        _path.Advance(StoredDocument.WriteBytes(_path.Reserve(Varint.MaxBytes + name.Length), 0, name));
     }
 
     /// <summary>Whether the path leads into the metadata, which scripts cannot change here.</summary>
     private readonly bool IsMetadata()
     {
         int at = 1;
-        return path.Written[0] == NameSegment
-            && Varint.TryReadBytes(path.Written, ref at, out ReadOnlySpan<byte> name) && name.SequenceEqual(MetadataReader.MemberName);
+        return _path.Written[0] == NameSegment
+            && Varint.TryReadBytes(_path.Written, ref at, out ReadOnlySpan<byte> name) && name.SequenceEqual(MetadataReader.MemberName);
     }
 
     /// <summary>Adds an operation. One short line may name a long value, so a script's length does not bound its program.</summary>
     private bool Emit(ScriptOperation operation, ReadOnlySpan<byte> value)
     {
-        if (output.Length + path.Length + value.Length > DocumentLimits.MaxDocumentBytes)
+        if (_output.Length + _path.Length + value.Length > DocumentLimits.MaxDocumentBytes)
         {
             return Fail(
                 InputErrorCode.InvalidPatch,
-                position,
+                _position,
                 $"The patch script and its values take more than {Amount.Bytes(DocumentLimits.MaxDocumentBytes)}",
                 "Send fewer lines");
         }
 
-        output.Append((byte)operation);
-        output.Advance(StoredDocument.WriteBytes(output.Reserve(Varint.MaxBytes + path.Length), 0, path.Written));
-        output.Advance(StoredDocument.WriteBytes(output.Reserve(Varint.MaxBytes + value.Length), 0, value));
+        _output.Append((byte)operation);
+        _output.Advance(StoredDocument.WriteBytes(_output.Reserve(Varint.MaxBytes + _path.Length), 0, _path.Written));
+        _output.Advance(StoredDocument.WriteBytes(_output.Reserve(Varint.MaxBytes + value.Length), 0, value));
         return true;
     }
 
     private bool Unsupported(int start)
     {
-        ReadOnlySpan<byte> line = script[start..];
+        ReadOnlySpan<byte> line = _script[start..];
         int end = line.IndexOfAny((byte)'\r', (byte)'\n');
         line = end < 0 ? line : line[..end];
         string quoted = line.Length <= MostQuotedBytes ? Encoding.UTF8.GetString(line) : Encoding.UTF8.GetString(line[..MostQuotedBytes]) + "…";
@@ -323,7 +323,7 @@ internal ref struct ScriptCompiler
 
     private bool Fail(InputErrorCode code, int at, string what, string advice)
     {
-        error = new InputError(code, what, new InputPlace(at, script[..at].Count((byte)'\n') + 1, "Script"), advice);
+        _error = new InputError(code, what, new InputPlace(at, _script[..at].Count((byte)'\n') + 1, "Script"), advice);
         return false;
     }
 }

@@ -10,11 +10,11 @@ internal sealed class ScriptMachine
     /// <summary>Bytes all operations of a script may copy together; beyond it a script would hold up every other write.</summary>
     private const long MaxCopiedBytes = 256L * 1024 * 1024;
 
-    private PooledBytes current = new();
-    private PooledBytes next = new();
+    private PooledBytes _current = new();
+    private PooledBytes _next = new();
 
     /// <summary>The document after <see cref="TryRun"/>, braces included.</summary>
-    public ReadOnlySpan<byte> Result => current.Written;
+    public ReadOnlySpan<byte> Result => _current.Written;
 
     /// <summary>Bytes that the script's steps copied.</summary>
     public long CopiedBytes { get; private set; }
@@ -25,10 +25,10 @@ internal sealed class ScriptMachine
     /// <summary>Runs a script on an object's members.</summary>
     public bool TryRun(ReadOnlySpan<byte> script, ReadOnlySpan<byte> members)
     {
-        current.Clear();
-        current.Append((byte)'{');
-        current.Append(members);
-        current.Append((byte)'}');
+        _current.Clear();
+        _current.Append((byte)'{');
+        _current.Append(members);
+        _current.Append((byte)'}');
         Failure = null;
         CopiedBytes = 0;
         for (int at = 0; at < script.Length;)
@@ -39,13 +39,13 @@ internal sealed class ScriptMachine
                 throw new CommandFormatException("A patch script in a command does not decode although its checksum is right: keep the data directory and report it.");
             }
 
-            CopiedBytes += current.Length;
+            CopiedBytes += _current.Length;
             if (CopiedBytes > MaxCopiedBytes)
             {
                 return Fail("the script has too many operations for a document of this size");
             }
 
-            next.Clear();
+            _next.Clear();
             if (!TryStep(operation, path, value))
             {
                 return false;
@@ -58,8 +58,8 @@ internal sealed class ScriptMachine
     /// <summary>Gives large buffers back.</summary>
     public void Clear()
     {
-        current.Clear();
-        next.Clear();
+        _current.Clear();
+        _next.Clear();
     }
 
     private bool TryStep(ScriptOperation operation, ReadOnlySpan<byte> pathBytes, ReadOnlySpan<byte> value)
@@ -92,7 +92,7 @@ internal sealed class ScriptMachine
     /// <summary>Finds one segment in the container at an offset. A false answer with <see cref="Failure"/> set means that the container cannot have it.</summary>
     private bool TryFind(int container, ScriptPath path, out Range member, out int valueStart, out int count)
     {
-        ReadOnlySpan<byte> json = current.Written;
+        ReadOnlySpan<byte> json = _current.Written;
         count = 0;
         valueStart = 0;
         if (path.IsIndex && json[container] == (byte)'[')
@@ -129,29 +129,29 @@ internal sealed class ScriptMachine
             return Fail($"{path.Describe()} would leave a gap in an array of {count}");
         }
 
-        ReadOnlySpan<byte> json = current.Written;
+        ReadOnlySpan<byte> json = _current.Written;
         int end = StoredJson.SkipValue(json, container) - 1;
-        next.Append(json[..end]);
+        _next.Append(json[..end]);
         if (end > container + 1)
         {
-            next.Append((byte)',');
+            _next.Append((byte)',');
         }
 
         if (!path.IsIndex)
         {
-            next.Append((byte)'"');
-            next.Advance(JsonText.Escape(path.Name, next.Reserve(path.Name.Length * 6)));
-            next.Append("\":"u8);
+            _next.Append((byte)'"');
+            _next.Advance(JsonText.Escape(path.Name, _next.Reserve(path.Name.Length * 6)));
+            _next.Append("\":"u8);
         }
 
-        next.Append(value);
-        next.Append(json[end..]);
+        _next.Append(value);
+        _next.Append(json[end..]);
         return Swap();
     }
 
     private bool TryStepOnValue(ScriptOperation operation, ScriptPath path, Range member, int valueStart, ReadOnlySpan<byte> argument)
     {
-        ReadOnlySpan<byte> json = current.Written;
+        ReadOnlySpan<byte> json = _current.Written;
         Range old = valueStart..member.End.Value;
         switch (operation)
         {
@@ -160,19 +160,19 @@ internal sealed class ScriptMachine
             case ScriptOperation.Delete:
                 return Remove(member);
             case ScriptOperation.Increment:
-                next.Append(json[..valueStart]);
-                if (!ScriptAddition.TryAdd(json[old], argument, next))
+                _next.Append(json[..valueStart]);
+                if (!ScriptAddition.TryAdd(json[old], argument, _next))
                 {
                     return Fail($"{path.Describe()} and the value are not both numbers or text, so they cannot be added");
                 }
 
-                next.Append(json[member.End.Value..]);
+                _next.Append(json[member.End.Value..]);
                 return Swap();
             case ScriptOperation.Push when json[valueStart] == (byte)'[':
-                next.Append(json[..(member.End.Value - 1)]);
-                next.Append(json[valueStart + 1] == (byte)']' ? default : ","u8);
-                next.Append(argument);
-                next.Append(json[(member.End.Value - 1)..]);
+                _next.Append(json[..(member.End.Value - 1)]);
+                _next.Append(json[valueStart + 1] == (byte)']' ? default : ","u8);
+                _next.Append(argument);
+                _next.Append(json[(member.End.Value - 1)..]);
                 return Swap();
             case ScriptOperation.RemoveAt when json[valueStart] == (byte)'[':
                 return TryRemoveAt(valueStart, argument);
@@ -191,7 +191,7 @@ internal sealed class ScriptMachine
             return Fail("the index to remove is no integer");
         }
 
-        ReadOnlySpan<byte> json = current.Written;
+        ReadOnlySpan<byte> json = _current.Written;
         if (index < 0)
         {
             StoredJson.TryFindElement(json, array, -1, out _, out int count);
@@ -203,17 +203,17 @@ internal sealed class ScriptMachine
 
     private bool Replace(Range old, ReadOnlySpan<byte> value)
     {
-        ReadOnlySpan<byte> json = current.Written;
-        next.Append(json[..old.Start.Value]);
-        next.Append(value);
-        next.Append(json[old.End.Value..]);
+        ReadOnlySpan<byte> json = _current.Written;
+        _next.Append(json[..old.Start.Value]);
+        _next.Append(value);
+        _next.Append(json[old.End.Value..]);
         return Swap();
     }
 
     /// <summary>Removes a member or an element, and one comma beside it.</summary>
     private bool Remove(Range part)
     {
-        ReadOnlySpan<byte> json = current.Written;
+        ReadOnlySpan<byte> json = _current.Written;
         (int start, int end) = (part.Start.Value, part.End.Value);
         if (json[end] == (byte)',')
         {
@@ -224,14 +224,14 @@ internal sealed class ScriptMachine
             start--;
         }
 
-        next.Append(json[..start]);
-        next.Append(json[end..]);
+        _next.Append(json[..start]);
+        _next.Append(json[end..]);
         return Swap();
     }
 
     private bool Swap()
     {
-        (current, next) = (next, current);
+        (_current, _next) = (_next, _current);
         return true;
     }
 

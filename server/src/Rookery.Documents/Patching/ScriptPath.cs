@@ -7,11 +7,11 @@ namespace Rookery.Documents.Patching;
 /// <summary>A compiled path inside a command, walked segment by segment.</summary>
 internal ref struct ScriptPath(ReadOnlySpan<byte> bytes)
 {
-    private readonly ReadOnlySpan<byte> bytes = bytes;
-    private int position;
+    private readonly ReadOnlySpan<byte> _bytes = bytes;
+    private int _position;
 
     /// <summary>True before the last segment was read.</summary>
-    public readonly bool HasNext => position < bytes.Length;
+    public readonly bool HasNext => _position < _bytes.Length;
 
     /// <summary>True when the segment is an index.</summary>
     public bool IsIndex { get; private set; }
@@ -25,15 +25,15 @@ internal ref struct ScriptPath(ReadOnlySpan<byte> bytes)
     /// <summary>Reads the next segment; false when it does not decode.</summary>
     public bool TryNext()
     {
-        IsIndex = bytes[position++] == ScriptCompiler.IndexSegment;
+        IsIndex = _bytes[_position++] == ScriptCompiler.IndexSegment;
         if (IsIndex)
         {
-            bool isRead = Varint.TryRead(bytes, ref position, out int index);
+            bool isRead = Varint.TryRead(_bytes, ref _position, out int index);
             Index = index;
             return isRead;
         }
 
-        bool isNamed = Varint.TryReadBytes(bytes, ref position, out ReadOnlySpan<byte> name);
+        bool isNamed = Varint.TryReadBytes(_bytes, ref _position, out ReadOnlySpan<byte> name);
         Name = name;
         return isNamed;
     }
@@ -42,7 +42,7 @@ internal ref struct ScriptPath(ReadOnlySpan<byte> bytes)
     public readonly string Describe()
     {
         var text = new StringBuilder("this");
-        var walk = new ScriptPath(bytes[..position]);
+        var walk = new ScriptPath(_bytes[.._position]);
         while (walk.HasNext && walk.TryNext())
         {
             if (walk.IsIndex)

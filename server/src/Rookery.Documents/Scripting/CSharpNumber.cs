@@ -22,19 +22,19 @@ internal enum CSharpNumberType
 /// <summary>A number as C# computes with it: of two types the wider one counts.</summary>
 internal readonly record struct CSharpNumber
 {
-    private readonly long whole;
-    private readonly double real;
-    private readonly decimal exact;
+    private readonly long _whole;
+    private readonly double _real;
+    private readonly decimal _exact;
 
-    public CSharpNumber(int value) => (Type, whole) = (CSharpNumberType.Int, value);
+    public CSharpNumber(int value) => (Type, _whole) = (CSharpNumberType.Int, value);
 
-    public CSharpNumber(long value) => (Type, whole) = (CSharpNumberType.Whole, value);
+    public CSharpNumber(long value) => (Type, _whole) = (CSharpNumberType.Whole, value);
 
-    public CSharpNumber(float value) => (Type, real) = (CSharpNumberType.Single, value);
+    public CSharpNumber(float value) => (Type, _real) = (CSharpNumberType.Single, value);
 
-    public CSharpNumber(double value) => (Type, real) = (CSharpNumberType.Real, value);
+    public CSharpNumber(double value) => (Type, _real) = (CSharpNumberType.Real, value);
 
-    public CSharpNumber(decimal value) => (Type, exact) = (CSharpNumberType.Decimal, value);
+    public CSharpNumber(decimal value) => (Type, _exact) = (CSharpNumberType.Decimal, value);
 
     public CSharpNumberType Type { get; }
 
@@ -45,24 +45,24 @@ internal readonly record struct CSharpNumber
     public bool IsReal => Type is CSharpNumberType.Single or CSharpNumberType.Real;
 
     /// <summary>The number where it <see cref="IsWhole"/>.</summary>
-    public long Whole => whole;
+    public long Whole => _whole;
 
     /// <summary>As a double.</summary>
-    public double Real => IsWhole ? whole : IsReal ? real : (double)exact;
+    public double Real => IsWhole ? _whole : IsReal ? _real : (double)_exact;
 
     /// <summary>As a decimal.</summary>
     /// <exception cref="OverflowException">It is none.</exception>
     public decimal Decimal => Type switch
     {
-        CSharpNumberType.Int or CSharpNumberType.Whole => whole,
-        CSharpNumberType.Single => (decimal)(float)real,
-        CSharpNumberType.Real => (decimal)real,
-        _ => exact,
+        CSharpNumberType.Int or CSharpNumberType.Whole => _whole,
+        CSharpNumberType.Single => (decimal)(float)_real,
+        CSharpNumberType.Real => (decimal)_real,
+        _ => _exact,
     };
 
     /// <summary>As a long: the fraction is cut.</summary>
     /// <exception cref="OverflowException">It is a decimal beyond.</exception>
-    public long Cut => IsWhole ? whole : IsReal ? (long)real : (long)exact;
+    public long Cut => IsWhole ? _whole : IsReal ? (long)_real : (long)_exact;
 
     /// <summary>The type in which C# computes with two numbers.</summary>
     public static CSharpNumberType Common(CSharpNumber left, CSharpNumber right) =>
@@ -72,7 +72,7 @@ internal readonly record struct CSharpNumber
     public CSharpNumber As(CSharpNumberType type) => type switch
     {
         CSharpNumberType.Int => this,
-        CSharpNumberType.Whole => new CSharpNumber(whole),
+        CSharpNumberType.Whole => new CSharpNumber(_whole),
         CSharpNumberType.Single => new CSharpNumber((float)Real),
         CSharpNumberType.Real => new CSharpNumber(Real),
         _ => new CSharpNumber(Decimal),
@@ -84,8 +84,8 @@ internal readonly record struct CSharpNumber
     public static CSharpNumber Calculate(ScriptFunction function, CSharpNumber left, CSharpNumber right) =>
         Common(left, right) switch
         {
-            CSharpNumberType.Int => new CSharpNumber(CalculateInts(function, (int)left.whole, (int)right.whole)),
-            CSharpNumberType.Whole => new CSharpNumber(CalculateLongs(function, left.whole, right.whole)),
+            CSharpNumberType.Int => new CSharpNumber(CalculateInts(function, (int)left._whole, (int)right._whole)),
+            CSharpNumberType.Whole => new CSharpNumber(CalculateLongs(function, left._whole, right._whole)),
             CSharpNumberType.Single =>
                 new CSharpNumber((float)CalculateReals(function, (float)left.Real, (float)right.Real)),
             CSharpNumberType.Real => new CSharpNumber(CalculateReals(function, left.Real, right.Real)),
@@ -104,10 +104,10 @@ internal readonly record struct CSharpNumber
     {
         var type = Common(left, right);
         var (first, second) = (left.As(type), right.As(type));
-        return first.IsWhole ? first.whole.CompareTo(second.whole)
-            : !first.IsReal ? first.exact.CompareTo(second.exact)
-            : double.IsNaN(first.real) || double.IsNaN(second.real) ? null
-            : first.real.CompareTo(second.real);
+        return first.IsWhole ? first._whole.CompareTo(second._whole)
+            : !first.IsReal ? first._exact.CompareTo(second._exact)
+            : double.IsNaN(first._real) || double.IsNaN(second._real) ? null
+            : first._real.CompareTo(second._real);
     }
 
     // A sum, difference or product beyond the type begins again at its other end, as where C# does not check.

@@ -5,15 +5,15 @@ internal sealed partial class JavaScriptParser
 {
     private Expression ParsePrimary()
     {
-        var token = cursor.Current;
+        var token = _cursor.Current;
         switch (token.Kind)
         {
             case TokenKind.Number:
-                return new NumberLiteral(cursor.Take().Number, token.Position);
+                return new NumberLiteral(_cursor.Take().Number, token.Position);
             case TokenKind.Text:
-                return new TextLiteral(cursor.Take().Text, token.Position);
+                return new TextLiteral(_cursor.Take().Text, token.Position);
             case TokenKind.Template:
-                return ParseTemplate(cursor.Take());
+                return ParseTemplate(_cursor.Take());
             case TokenKind.Name:
                 return ParseName(token);
             case TokenKind.Mark when token.Text is "(":
@@ -27,7 +27,7 @@ internal sealed partial class JavaScriptParser
             case TokenKind.Mark when token.Text is "@" or "#":
                 throw TokenCursor.NotSupported($"{token.Quoted}", token.Position);
             default:
-                throw cursor.Unexpected("A value");
+                throw _cursor.Unexpected("A value");
         }
     }
 
@@ -45,9 +45,9 @@ internal sealed partial class JavaScriptParser
                 return Word(Opcode.PushUndefined);
             case "this":
                 // There it is not the document, but whatever the function is called on.
-                return isInFunction
+                return _isInFunction
                     ? throw TokenCursor.NotSupported("'this' inside 'function'", token.Position)
-                    : new NameExpression(cursor.Take().Text, token.Position);
+                    : new NameExpression(_cursor.Take().Text, token.Position);
             case "function":
                 return ParseFunctionExpression();
             default:
@@ -55,49 +55,49 @@ internal sealed partial class JavaScriptParser
         }
     }
 
-    private WordLiteral Word(Opcode push) => new(push, cursor.Take().Position);
+    private WordLiteral Word(Opcode push) => new(push, _cursor.Take().Position);
 
     /// <summary>Takes the name of a variable.</summary>
     private string ExpectVariable()
     {
-        var token = cursor.Current;
+        var token = _cursor.Current;
         if (token.Kind == TokenKind.Name && UnsupportedWords.TryGetValue(token.Text, out string? construct))
         {
             throw TokenCursor.NotSupported(construct, token.Position);
         }
 
-        return token.Kind != TokenKind.Name || ReservedWords.Contains(token.Text) ? throw cursor.Unexpected("A name") : cursor.Take().Text;
+        return token.Kind != TokenKind.Name || ReservedWords.Contains(token.Text) ? throw _cursor.Unexpected("A name") : _cursor.Take().Text;
     }
 
     private Expression ParseParenthesised()
     {
-        cursor.Expect("(");
-        if (cursor.Current.Is("..."))
+        _cursor.Expect("(");
+        if (_cursor.Current.Is("..."))
         {
-            throw TokenCursor.NotSupported("rest parameters", cursor.Current.Position);
+            throw TokenCursor.NotSupported("rest parameters", _cursor.Current.Position);
         }
 
         var inner = ParseSequence();
-        cursor.Expect(")");
+        _cursor.Expect(")");
         return inner;
     }
 
     private ArrayLiteral ParseArray()
     {
-        int at = cursor.Expect("[").Position;
+        int at = _cursor.Expect("[").Position;
         var elements = new List<Expression>();
-        while (!cursor.TryTake("]"))
+        while (!_cursor.TryTake("]"))
         {
-            if (cursor.Current.Is(","))
+            if (_cursor.Current.Is(","))
             {
-                throw TokenCursor.NotSupported("holes in arrays", cursor.Current.Position);
+                throw TokenCursor.NotSupported("holes in arrays", _cursor.Current.Position);
             }
 
-            var mark = cursor.Current;
-            elements.Add(cursor.TryTake("...") ? new SpreadExpression(ParseExpression(), mark.Position) : ParseExpression());
-            if (!cursor.Current.Is("]"))
+            var mark = _cursor.Current;
+            elements.Add(_cursor.TryTake("...") ? new SpreadExpression(ParseExpression(), mark.Position) : ParseExpression());
+            if (!_cursor.Current.Is("]"))
             {
-                cursor.Expect(",");
+                _cursor.Expect(",");
             }
         }
 
@@ -106,14 +106,14 @@ internal sealed partial class JavaScriptParser
 
     private ObjectLiteral ParseObject()
     {
-        int at = cursor.Expect("{").Position;
+        int at = _cursor.Expect("{").Position;
         var members = new List<ObjectMember>();
-        while (!cursor.TryTake("}"))
+        while (!_cursor.TryTake("}"))
         {
             members.Add(ParseObjectMember());
-            if (!cursor.Current.Is("}"))
+            if (!_cursor.Current.Is("}"))
             {
-                cursor.Expect(",");
+                _cursor.Expect(",");
             }
         }
 
@@ -122,27 +122,27 @@ internal sealed partial class JavaScriptParser
 
     private ObjectMember ParseObjectMember()
     {
-        var token = cursor.Take();
+        var token = _cursor.Take();
         switch (token.Kind)
         {
             case TokenKind.Mark when token.Text is "...":
                 return new ObjectMember(null, null, ParseExpression());
             case TokenKind.Mark when token.Text is "[":
                 var key = ParseExpression();
-                cursor.Expect("]");
+                _cursor.Expect("]");
                 ExpectValueOfMember(token);
                 return new ObjectMember(null, key, ParseExpression());
             case TokenKind.Text or TokenKind.Number:
                 ExpectValueOfMember(token);
                 return new ObjectMember(token.Kind == TokenKind.Text ? token.Text : NumberText.Format(token.Number), null, ParseExpression());
-            case TokenKind.Name when cursor.TryTake(":"):
+            case TokenKind.Name when _cursor.TryTake(":"):
                 return new ObjectMember(token.Text, null, ParseExpression());
-            case TokenKind.Name when cursor.Current.Is(",") || cursor.Current.Is("}"):
+            case TokenKind.Name when _cursor.Current.Is(",") || _cursor.Current.Is("}"):
                 return new ObjectMember(token.Text, null, new NameExpression(token.Text, token.Position));
-            case TokenKind.Name when cursor.Current.Is("="):
+            case TokenKind.Name when _cursor.Current.Is("="):
                 throw TokenCursor.NotSupported("destructuring", token.Position);
-            case TokenKind.Name when cursor.Current.Is("(") || cursor.Current.Is("*"):
-            case TokenKind.Name when cursor.Current.Kind == TokenKind.Name:
+            case TokenKind.Name when _cursor.Current.Is("(") || _cursor.Current.Is("*"):
+            case TokenKind.Name when _cursor.Current.Kind == TokenKind.Name:
             case TokenKind.Mark when token.Text is "*":
                 throw TokenCursor.NotSupported("methods in object literals", token.Position);
             default:
@@ -152,23 +152,23 @@ internal sealed partial class JavaScriptParser
 
     private void ExpectValueOfMember(Token name)
     {
-        if (cursor.Current.Is("("))
+        if (_cursor.Current.Is("("))
         {
             throw TokenCursor.NotSupported("methods in object literals", name.Position);
         }
 
-        cursor.Expect(":");
+        _cursor.Expect(":");
     }
 
     /// <summary>Whether an arrow function begins here: the arrow decides, behind a name or behind its brackets.</summary>
     private bool IsLambda()
     {
-        if (cursor.Current.Kind == TokenKind.Name)
+        if (_cursor.Current.Kind == TokenKind.Name)
         {
-            return cursor.Ahead(1).Is("=>");
+            return _cursor.Ahead(1).Is("=>");
         }
 
-        if (!cursor.Current.Is("("))
+        if (!_cursor.Current.Is("("))
         {
             return false;
         }
@@ -176,7 +176,7 @@ internal sealed partial class JavaScriptParser
         int ahead = 0, level = 0;
         do
         {
-            var token = cursor.Ahead(ahead++);
+            var token = _cursor.Ahead(ahead++);
             if (token.Kind == TokenKind.End)
             {
                 return false;
@@ -185,60 +185,60 @@ internal sealed partial class JavaScriptParser
             level += token.Is("(") ? 1 : token.Is(")") ? -1 : 0;
         }
         while (level > 0);
-        return cursor.Ahead(ahead).Is("=>");
+        return _cursor.Ahead(ahead).Is("=>");
     }
 
     private LambdaExpression ParseLambda()
     {
-        int at = cursor.Current.Position;
-        IReadOnlyList<string> parameters = cursor.Current.Is("(") ? ParseParameters() : [ExpectVariable()];
-        cursor.Expect("=>");
-        return cursor.Current.Is("{")
+        int at = _cursor.Current.Position;
+        IReadOnlyList<string> parameters = _cursor.Current.Is("(") ? ParseParameters() : [ExpectVariable()];
+        _cursor.Expect("=>");
+        return _cursor.Current.Is("{")
             ? new LambdaExpression(parameters, null, ParseBlock(), at)
             : new LambdaExpression(parameters, ParseExpression(), null, at);
     }
 
     private LambdaExpression ParseFunctionExpression()
     {
-        int at = cursor.ExpectWord("function").Position;
-        if (cursor.Current.Is("*"))
+        int at = _cursor.ExpectWord("function").Position;
+        if (_cursor.Current.Is("*"))
         {
-            throw TokenCursor.NotSupported("generators", cursor.Current.Position);
+            throw TokenCursor.NotSupported("generators", _cursor.Current.Position);
         }
 
-        if (!cursor.Current.Is("("))
+        if (!_cursor.Current.Is("("))
         {
             ExpectVariable();
         }
 
-        bool wasInFunction = isInFunction;
-        isInFunction = true;
+        bool wasInFunction = _isInFunction;
+        _isInFunction = true;
         var function = new LambdaExpression(ParseParameters(), null, ParseBlock(), at);
-        isInFunction = wasInFunction;
+        _isInFunction = wasInFunction;
         return function;
     }
 
     private List<string> ParseParameters()
     {
-        cursor.Expect("(");
+        _cursor.Expect("(");
         var names = new List<string>();
-        while (!cursor.TryTake(")"))
+        while (!_cursor.TryTake(")"))
         {
-            var token = cursor.Current;
+            var token = _cursor.Current;
             if (token.Is("{") || token.Is("[") || token.Is("..."))
             {
                 throw TokenCursor.NotSupported(token.Is("...") ? "rest parameters" : "destructuring", token.Position);
             }
 
             names.Add(ExpectVariable());
-            if (cursor.Current.Is("="))
+            if (_cursor.Current.Is("="))
             {
-                throw TokenCursor.NotSupported("default values of parameters", cursor.Current.Position);
+                throw TokenCursor.NotSupported("default values of parameters", _cursor.Current.Position);
             }
 
-            if (!cursor.Current.Is(")"))
+            if (!_cursor.Current.Is(")"))
             {
-                cursor.Expect(",");
+                _cursor.Expect(",");
             }
         }
 

@@ -9,7 +9,7 @@ internal sealed partial class JavaScriptParser
         var statements = new List<Statement>();
         while (!IsAtEnd)
         {
-            if (!cursor.TryTake(";"))
+            if (!_cursor.TryTake(";"))
             {
                 statements.Add(ParseStatement());
             }
@@ -20,11 +20,11 @@ internal sealed partial class JavaScriptParser
 
     private BlockStatement ParseBlock()
     {
-        int at = cursor.Expect("{").Position;
+        int at = _cursor.Expect("{").Position;
         var statements = new List<Statement>();
-        while (!cursor.TryTake("}"))
+        while (!_cursor.TryTake("}"))
         {
-            if (!cursor.TryTake(";"))
+            if (!_cursor.TryTake(";"))
             {
                 statements.Add(ParseStatement());
             }
@@ -35,13 +35,13 @@ internal sealed partial class JavaScriptParser
 
     private Statement ParseStatement()
     {
-        cursor.Enter();
-        var token = cursor.Current;
+        _cursor.Enter();
+        var token = _cursor.Current;
         var result = token.Kind == TokenKind.Name ? ParseWordStatement(token)
             : token.Is("{") ? ParseBlock()
             : token.Is(";") ? ParseEmpty()
             : ParseExpressionStatement();
-        cursor.Leave();
+        _cursor.Leave();
         return result;
     }
 
@@ -50,24 +50,24 @@ internal sealed partial class JavaScriptParser
         switch (token.Text)
         {
             case "var" or "const":
-            case "let" when cursor.Ahead(1).Kind is TokenKind.Name || cursor.Ahead(1).Is("{") || cursor.Ahead(1).Is("["):
+            case "let" when _cursor.Ahead(1).Kind is TokenKind.Name || _cursor.Ahead(1).Is("{") || _cursor.Ahead(1).Is("["):
                 return ParseVariables();
             case "if":
                 return ParseIf();
             case "for":
                 return ParseFor();
             case "break" or "continue":
-                cursor.Take();
-                if (cursor.Current is { Kind: TokenKind.Name, IsAfterNewLine: false })
+                _cursor.Take();
+                if (_cursor.Current is { Kind: TokenKind.Name, IsAfterNewLine: false })
                 {
-                    throw TokenCursor.NotSupported("labels", cursor.Current.Position);
+                    throw TokenCursor.NotSupported("labels", _cursor.Current.Position);
                 }
 
                 EndStatement();
                 return new LoopStatement(token.Text is "break", token.Position);
             case "return":
-                cursor.Take();
-                bool isEmpty = cursor.Current.IsAfterNewLine || cursor.Current.Is(";") || cursor.Current.Is("}") || IsAtEnd;
+                _cursor.Take();
+                bool isEmpty = _cursor.Current.IsAfterNewLine || _cursor.Current.Is(";") || _cursor.Current.Is("}") || IsAtEnd;
                 var value = isEmpty ? null : ParseSequence();
                 EndStatement();
                 return new ReturnStatement(value, token.Position);
@@ -76,16 +76,16 @@ internal sealed partial class JavaScriptParser
             default:
                 return UnsupportedWords.TryGetValue(token.Text, out string? construct)
                     ? throw TokenCursor.NotSupported(construct, token.Position)
-                    : cursor.Ahead(1).Is(":") ? throw TokenCursor.NotSupported("labels", token.Position)
+                    : _cursor.Ahead(1).Is(":") ? throw TokenCursor.NotSupported("labels", token.Position)
                     : ParseExpressionStatement();
         }
     }
 
-    private BlockStatement ParseEmpty() => new([], OpensScope: false, cursor.Take().Position);
+    private BlockStatement ParseEmpty() => new([], OpensScope: false, _cursor.Take().Position);
 
     private ExpressionStatement ParseExpressionStatement()
     {
-        int at = cursor.Current.Position;
+        int at = _cursor.Current.Position;
         var expression = ParseSequence();
         EndStatement();
         return new ExpressionStatement(expression, at);
@@ -93,11 +93,11 @@ internal sealed partial class JavaScriptParser
 
     private BlockStatement ParseVariables()
     {
-        var word = cursor.Take();
+        var word = _cursor.Take();
         var variables = new List<Statement>();
         do
         {
-            var token = cursor.Current;
+            var token = _cursor.Current;
             if (token.Is("{") || token.Is("["))
             {
                 throw TokenCursor.NotSupported("destructuring", token.Position);
@@ -105,8 +105,8 @@ internal sealed partial class JavaScriptParser
 
             string name = ExpectVariable();
             bool isConstant = word.Text is "const";
-            var value = cursor.TryTake("=") ? ParseExpression()
-                : isConstant ? throw cursor.Unexpected("'=' and the constant's value") : null;
+            var value = _cursor.TryTake("=") ? ParseExpression()
+                : isConstant ? throw _cursor.Unexpected("'=' and the constant's value") : null;
             bool isVar = word.Text is "var";
             variables.Add(new VariableStatement(name, value, isConstant, token.Position)
             {
@@ -114,38 +114,38 @@ internal sealed partial class JavaScriptParser
                 IsVar = isVar,
             });
         }
-        while (cursor.TryTake(","));
+        while (_cursor.TryTake(","));
         EndStatement();
         return new BlockStatement(variables, OpensScope: false, word.Position);
     }
 
     private IfStatement ParseIf()
     {
-        int at = cursor.Take().Position;
-        cursor.Expect("(");
+        int at = _cursor.Take().Position;
+        _cursor.Expect("(");
         var condition = ParseSequence();
-        cursor.Expect(")");
+        _cursor.Expect(")");
         var then = ParseStatement();
-        cursor.TryTake(";");
-        return new IfStatement(condition, then, cursor.TryTakeWord("else") ? ParseStatement() : null, at);
+        _cursor.TryTake(";");
+        return new IfStatement(condition, then, _cursor.TryTakeWord("else") ? ParseStatement() : null, at);
     }
 
     private ForOfStatement ParseFor()
     {
-        int at = cursor.Take().Position;
-        if (cursor.Current.IsWord("await"))
+        int at = _cursor.Take().Position;
+        if (_cursor.Current.IsWord("await"))
         {
-            throw TokenCursor.NotSupported("'await'", cursor.Current.Position);
+            throw TokenCursor.NotSupported("'await'", _cursor.Current.Position);
         }
 
-        cursor.Expect("(");
-        if (cursor.Current.Kind == TokenKind.Name && cursor.Current.Text is "let" or "const" or "var" && cursor.Ahead(2).IsWord("of"))
+        _cursor.Expect("(");
+        if (_cursor.Current.Kind == TokenKind.Name && _cursor.Current.Text is "let" or "const" or "var" && _cursor.Ahead(2).IsWord("of"))
         {
-            string word = cursor.Take().Text;
+            string word = _cursor.Take().Text;
             string name = ExpectVariable();
-            cursor.ExpectWord("of");
+            _cursor.ExpectWord("of");
             var values = ParseExpression();
-            cursor.Expect(")");
+            _cursor.Expect(")");
             return new ForOfStatement(name, values, ParseStatement(), at)
             {
                 IsVar = word is "var",
@@ -158,10 +158,10 @@ internal sealed partial class JavaScriptParser
 
     private FunctionStatement ParseFunction()
     {
-        int at = cursor.Take().Position;
-        if (cursor.Current.Is("*"))
+        int at = _cursor.Take().Position;
+        if (_cursor.Current.Is("*"))
         {
-            throw TokenCursor.NotSupported("generators", cursor.Current.Position);
+            throw TokenCursor.NotSupported("generators", _cursor.Current.Position);
         }
 
         string name = ExpectVariable();
@@ -171,9 +171,9 @@ internal sealed partial class JavaScriptParser
     /// <summary>As JavaScript, which ends a statement at the end of a line where no more of it follows.</summary>
     private void EndStatement()
     {
-        if (!cursor.TryTake(";") && !cursor.Current.Is("}") && !IsAtEnd && !cursor.Current.IsAfterNewLine && !cursor.Current.IsWord("else"))
+        if (!_cursor.TryTake(";") && !_cursor.Current.Is("}") && !IsAtEnd && !_cursor.Current.IsAfterNewLine && !_cursor.Current.IsWord("else"))
         {
-            throw cursor.Unexpected("';' or the end of the line");
+            throw _cursor.Unexpected("';' or the end of the line");
         }
     }
 }

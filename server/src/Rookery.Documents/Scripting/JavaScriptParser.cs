@@ -80,34 +80,34 @@ internal sealed partial class JavaScriptParser
         "true", "false", "null",
     };
 
-    private readonly TokenCursor cursor;
-    private bool isInFunction;
+    private readonly TokenCursor _cursor;
+    private bool _isInFunction;
 
     /// <summary>Begins a text.</summary>
     /// <param name="text">The text.</param>
     /// <param name="offset">Where it begins in the script that it is a part of.</param>
     /// <exception cref="ScriptException">It holds what is no token.</exception>
-    public JavaScriptParser(string text, int offset = 0) => cursor = new TokenCursor(new Lexer(text, isLinq: false).ReadAll(offset));
+    public JavaScriptParser(string text, int offset = 0) => _cursor = new TokenCursor(new Lexer(text, isLinq: false).ReadAll(offset));
 
     /// <summary>Whether nothing is left.</summary>
-    public bool IsAtEnd => cursor.Current.Kind == TokenKind.End;
+    public bool IsAtEnd => _cursor.Current.Kind == TokenKind.End;
 
     /// <summary>The tokens, for who reads a frame around expressions.</summary>
-    public TokenCursor Cursor => cursor;
+    public TokenCursor Cursor => _cursor;
 
     /// <summary>Refuses what is left.</summary>
     public void ExpectEnd()
     {
         if (!IsAtEnd)
         {
-            throw cursor.Unexpected("the end");
+            throw _cursor.Unexpected("the end");
         }
     }
 
     /// <summary>Parses an expression, assignments among them.</summary>
     public Expression ParseExpression()
     {
-        cursor.Enter();
+        _cursor.Enter();
         Expression result;
         if (IsLambda())
         {
@@ -116,14 +116,14 @@ internal sealed partial class JavaScriptParser
         else
         {
             result = ParseConditional();
-            var mark = cursor.Current;
+            var mark = _cursor.Current;
             if (mark.Kind == TokenKind.Mark && mark.Text.EndsWith('=') && !Precedences.ContainsKey(mark.Text))
             {
                 result = ParseAssignment(result, mark);
             }
         }
 
-        cursor.Leave();
+        _cursor.Leave();
         return result;
     }
 
@@ -131,8 +131,8 @@ internal sealed partial class JavaScriptParser
     private Expression ParseSequence()
     {
         var expression = ParseExpression();
-        return cursor.Current.Is(",")
-            ? throw TokenCursor.NotSupported("the comma operator", cursor.Current.Position)
+        return _cursor.Current.Is(",")
+            ? throw TokenCursor.NotSupported("the comma operator", _cursor.Current.Position)
             : expression;
     }
 
@@ -149,7 +149,7 @@ internal sealed partial class JavaScriptParser
             _ => throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position),
         };
         RequireTarget(target, mark);
-        cursor.Take();
+        _cursor.Take();
         return new AssignmentExpression(target, compound, ParseExpression(), mark.Position);
     }
 
@@ -169,27 +169,27 @@ internal sealed partial class JavaScriptParser
     private Expression ParseConditional()
     {
         var condition = ParseBinary(0);
-        if (!cursor.Current.Is("?"))
+        if (!_cursor.Current.Is("?"))
         {
             return condition;
         }
 
-        int at = cursor.Take().Position;
+        int at = _cursor.Take().Position;
         var then = ParseExpression();
-        cursor.Expect(":");
+        _cursor.Expect(":");
         return new ConditionalExpression(condition, then, ParseExpression(), at);
     }
 
     private Expression ParseBinary(int least)
     {
-        cursor.Enter();
+        _cursor.Enter();
         var left = ParseUnary();
         while (true)
         {
-            var mark = cursor.Current;
+            var mark = _cursor.Current;
             if (mark.Kind is not (TokenKind.Mark or TokenKind.Name) || !Precedences.TryGetValue(mark.Text, out int precedence) || precedence <= least)
             {
-                cursor.Leave();
+                _cursor.Leave();
                 return left;
             }
 
@@ -198,7 +198,7 @@ internal sealed partial class JavaScriptParser
                 throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position);
             }
 
-            cursor.Take();
+            _cursor.Take();
             var right = ParseBinary(precedence);
             left = operation is Opcode.JumpKeepingValue or Opcode.JumpKeepingTrue or Opcode.JumpKeepingFalse
                 ? new LogicalExpression(operation, left, right, mark.Position)
@@ -208,8 +208,8 @@ internal sealed partial class JavaScriptParser
 
     private Expression ParseUnary()
     {
-        cursor.Enter();
-        var token = cursor.Current;
+        _cursor.Enter();
+        var token = _cursor.Current;
         var result = token.Kind switch
         {
             TokenKind.Mark => ParseUnaryMark(token),
@@ -217,7 +217,7 @@ internal sealed partial class JavaScriptParser
             TokenKind.Name when token.Text is "delete" => ParseDelete(),
             _ => ParsePostfix(),
         };
-        cursor.Leave();
+        _cursor.Leave();
         return result;
     }
 
@@ -246,13 +246,13 @@ internal sealed partial class JavaScriptParser
     /// <summary>Reads what follows an operator.</summary>
     private Expression ParseOperand()
     {
-        cursor.Take();
+        _cursor.Take();
         return ParseUnary();
     }
 
     private DeleteExpression ParseDelete()
     {
-        int at = cursor.Current.Position;
+        int at = _cursor.Current.Position;
         var target = ParseOperand();
         return target is MemberExpression or ElementExpression
             ? new DeleteExpression(target, at)
@@ -264,7 +264,7 @@ internal sealed partial class JavaScriptParser
         var value = ParsePrimary();
         while (true)
         {
-            var token = cursor.Current;
+            var token = _cursor.Current;
             if (token.Kind == TokenKind.Template)
             {
                 throw TokenCursor.NotSupported("tagged templates", token.Position);
@@ -278,10 +278,10 @@ internal sealed partial class JavaScriptParser
             switch (token.Text)
             {
                 case "." or "?.":
-                    cursor.Take();
-                    value = token.Text is "?." && cursor.Current.Is("[") ? ParseElement(value)
-                        : token.Text is "?." && cursor.Current.Is("(") ? throw TokenCursor.NotSupported("calls by '?.('", token.Position)
-                        : new MemberExpression(value, cursor.ExpectName().Text, token.Position);
+                    _cursor.Take();
+                    value = token.Text is "?." && _cursor.Current.Is("[") ? ParseElement(value)
+                        : token.Text is "?." && _cursor.Current.Is("(") ? throw TokenCursor.NotSupported("calls by '?.('", token.Position)
+                        : new MemberExpression(value, _cursor.ExpectName().Text, token.Position);
                     break;
                 case "[":
                     value = ParseElement(value);
@@ -291,7 +291,7 @@ internal sealed partial class JavaScriptParser
                     break;
                 case "++" or "--" when !token.IsAfterNewLine:
                     RequireTarget(value, token);
-                    cursor.Take();
+                    _cursor.Take();
                     return new UpdateExpression(value, token.Text is "++" ? Opcode.Add : Opcode.Subtract, IsPrefix: false, token.Position);
                 default:
                     return value;
@@ -301,27 +301,27 @@ internal sealed partial class JavaScriptParser
 
     private Expression ParseElement(Expression target)
     {
-        int at = cursor.Expect("[").Position;
+        int at = _cursor.Expect("[").Position;
         var index = ParseSequence();
-        cursor.Expect("]");
+        _cursor.Expect("]");
         return index is TextLiteral name ? new MemberExpression(target, name.Text, at) : new ElementExpression(target, index, at);
     }
 
     private List<Expression> ParseArguments()
     {
-        cursor.Expect("(");
+        _cursor.Expect("(");
         var arguments = new List<Expression>();
-        while (!cursor.TryTake(")"))
+        while (!_cursor.TryTake(")"))
         {
-            if (cursor.Current.Is("..."))
+            if (_cursor.Current.Is("..."))
             {
-                throw TokenCursor.NotSupported("spread arguments", cursor.Current.Position);
+                throw TokenCursor.NotSupported("spread arguments", _cursor.Current.Position);
             }
 
             arguments.Add(ParseExpression());
-            if (!cursor.Current.Is(")"))
+            if (!_cursor.Current.Is(")"))
             {
-                cursor.Expect(",");
+                _cursor.Expect(",");
             }
         }
 

@@ -20,7 +20,7 @@ internal sealed class Lexer(string text, bool isLinq)
         "{", "}", "(", ")", "[", "]", ".", ";", ",", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "!", "~", "?", ":", "=", "@", "#",
     ];
 
-    private int position;
+    private int _position;
 
     /// <summary>Reads the whole text.</summary>
     /// <param name="offset">Where the text begins in the script that it is a part of.</param>
@@ -53,32 +53,32 @@ internal sealed class Lexer(string text, bool isLinq)
     private Token Next()
     {
         bool isAfterNewLine = SkipBlanks();
-        int start = position;
-        if (position == text.Length)
+        int start = _position;
+        if (_position == text.Length)
         {
             return new Token(TokenKind.End, "", 0, start, isAfterNewLine);
         }
 
-        char first = text[position];
+        char first = text[_position];
         if (IsNameStart(first))
         {
-            while (position < text.Length && (IsNameStart(text[position]) || char.IsAsciiDigit(text[position])))
+            while (_position < text.Length && (IsNameStart(text[_position]) || char.IsAsciiDigit(text[_position])))
             {
-                position++;
+                _position++;
             }
 
-            if (position < text.Length && text[position] == '\\' && !isLinq)
+            if (_position < text.Length && text[_position] == '\\' && !isLinq)
             {
-                throw TokenCursor.NotSupported("escapes in names", position);
+                throw TokenCursor.NotSupported("escapes in names", _position);
             }
 
-            return new Token(TokenKind.Name, text[start..position], 0, start, isAfterNewLine);
+            return new Token(TokenKind.Name, text[start.._position], 0, start, isAfterNewLine);
         }
 
-        if (char.IsAsciiDigit(first) || (first == '.' && position + 1 < text.Length && char.IsAsciiDigit(text[position + 1])))
+        if (char.IsAsciiDigit(first) || (first == '.' && _position + 1 < text.Length && char.IsAsciiDigit(text[_position + 1])))
         {
             double number = ReadNumber();
-            return new Token(TokenKind.Number, text[start..position], number, start, isAfterNewLine);
+            return new Token(TokenKind.Number, text[start.._position], number, start, isAfterNewLine);
         }
 
         if (first is '"' or '\'')
@@ -90,7 +90,7 @@ internal sealed class Lexer(string text, bool isLinq)
                 : throw TokenCursor.NotSupported("a char of other than one character", start);
         }
 
-        if (isLinq && first == '@' && position + 1 < text.Length && text[position + 1] == '"')
+        if (isLinq && first == '@' && _position + 1 < text.Length && text[_position + 1] == '"')
         {
             return new Token(TokenKind.Text, ReadVerbatim(), 0, start, isAfterNewLine);
         }
@@ -105,22 +105,22 @@ internal sealed class Lexer(string text, bool isLinq)
             throw TokenCursor.NotSupported("escapes in names", start);
         }
 
-        if (!isLinq && string.CompareOrdinal(text, position, "<!--", 0, 4) == 0)
+        if (!isLinq && string.CompareOrdinal(text, _position, "<!--", 0, 4) == 0)
         {
             throw TokenCursor.NotSupported("comments that begin with '<!--'", start);
         }
 
         foreach (string mark in Marks)
         {
-            if (string.CompareOrdinal(text, position, mark, 0, mark.Length) == 0)
+            if (string.CompareOrdinal(text, _position, mark, 0, mark.Length) == 0)
             {
                 // a?.5:b is a conditional.
-                if (string.Equals(mark, "?.", StringComparison.Ordinal) && position + 2 < text.Length && char.IsAsciiDigit(text[position + 2]))
+                if (string.Equals(mark, "?.", StringComparison.Ordinal) && _position + 2 < text.Length && char.IsAsciiDigit(text[_position + 2]))
                 {
                     continue;
                 }
 
-                position += mark.Length;
+                _position += mark.Length;
                 return new Token(TokenKind.Mark, mark, 0, start, isAfterNewLine);
             }
         }
@@ -140,27 +140,27 @@ internal sealed class Lexer(string text, bool isLinq)
     private bool SkipBlanks()
     {
         bool isAfterNewLine = false;
-        while (position < text.Length)
+        while (_position < text.Length)
         {
-            char next = text[position];
+            char next = text[_position];
             if (next is '\n' or '\r' or '\u2028' or '\u2029')
             {
                 isAfterNewLine = true;
-                position++;
+                _position++;
             }
             else if (IsBlank(next))
             {
-                position++;
+                _position++;
             }
-            else if (string.CompareOrdinal(text, position, "//", 0, 2) == 0)
+            else if (string.CompareOrdinal(text, _position, "//", 0, 2) == 0)
             {
-                int end = text.AsSpan(position).IndexOfAny("\n\r\u2028\u2029");
-                position = end < 0 ? text.Length : position + end;
+                int end = text.AsSpan(_position).IndexOfAny("\n\r\u2028\u2029");
+                _position = end < 0 ? text.Length : _position + end;
             }
-            else if (string.CompareOrdinal(text, position, "/*", 0, 2) == 0)
+            else if (string.CompareOrdinal(text, _position, "/*", 0, 2) == 0)
             {
-                int end = text.IndexOf("*/", position + 2, StringComparison.Ordinal);
-                position = end < 0 ? throw Invalid("The comment does not end", position) : end + 2;
+                int end = text.IndexOf("*/", _position + 2, StringComparison.Ordinal);
+                _position = end < 0 ? throw Invalid("The comment does not end", _position) : end + 2;
             }
             else
             {
@@ -173,37 +173,37 @@ internal sealed class Lexer(string text, bool isLinq)
 
     private double ReadNumber()
     {
-        int start = position;
-        if (text[position] == '0' && position + 1 < text.Length && (text[position + 1] | ' ') is 'x' or 'o' or 'b')
+        int start = _position;
+        if (text[_position] == '0' && _position + 1 < text.Length && (text[_position + 1] | ' ') is 'x' or 'o' or 'b')
         {
             return ReadNumberOfBits(start);
         }
 
         SkipDigits();
-        if (position < text.Length && text[position] == '.' && !(isLinq && position + 1 < text.Length && !char.IsAsciiDigit(text[position + 1])))
+        if (_position < text.Length && text[_position] == '.' && !(isLinq && _position + 1 < text.Length && !char.IsAsciiDigit(text[_position + 1])))
         {
-            position++;
+            _position++;
             SkipDigits();
         }
 
-        if (position < text.Length && text[position] is 'e' or 'E')
+        if (_position < text.Length && text[_position] is 'e' or 'E')
         {
-            position++;
-            if (position < text.Length && text[position] is '+' or '-')
+            _position++;
+            if (_position < text.Length && text[_position] is '+' or '-')
             {
-                position++;
+                _position++;
             }
 
             SkipDigits();
         }
 
-        bool isNumber = double.TryParse(text.AsSpan(start, position - start), NumberStyles.AllowDecimalPoint | NumberStyles.AllowExponent, CultureInfo.InvariantCulture, out double number);
-        if (isLinq && position < text.Length && text[position] is 'm' or 'M' or 'd' or 'D' or 'f' or 'F' or 'l' or 'L')
+        bool isNumber = double.TryParse(text.AsSpan(start, _position - start), NumberStyles.AllowDecimalPoint | NumberStyles.AllowExponent, CultureInfo.InvariantCulture, out double number);
+        if (isLinq && _position < text.Length && text[_position] is 'm' or 'M' or 'd' or 'D' or 'f' or 'F' or 'l' or 'L')
         {
-            position++;
+            _position++;
         }
 
-        if (text[start] == '0' && position - start > 1 && char.IsAsciiDigit(text[start + 1]))
+        if (text[start] == '0' && _position - start > 1 && char.IsAsciiDigit(text[start + 1]))
         {
             throw TokenCursor.NotSupported("numbers that begin with a zero", start);
         }
@@ -215,51 +215,51 @@ internal sealed class Lexer(string text, bool isLinq)
     /// <summary>Reads <c>0x1F</c>, <c>0o17</c> or <c>0b11</c>.</summary>
     private double ReadNumberOfBits(int start)
     {
-        position += 2;
-        while (position < text.Length && char.IsAsciiHexDigit(text[position]))
+        _position += 2;
+        while (_position < text.Length && char.IsAsciiHexDigit(text[_position]))
         {
-            position++;
+            _position++;
         }
 
         RefuseNumberThatGoesOn();
-        double number = NumberText.Parse(Encoding.UTF8.GetBytes(text[start..position]));
+        double number = NumberText.Parse(Encoding.UTF8.GetBytes(text[start.._position]));
         bool isNumber = !double.IsNaN(number) && !EndsInName();
         return isNumber ? number : throw Invalid("The number is not written as numbers are", start);
     }
 
     private void RefuseNumberThatGoesOn()
     {
-        if (!isLinq && position < text.Length && text[position] is 'n' or '_')
+        if (!isLinq && _position < text.Length && text[_position] is 'n' or '_')
         {
-            throw TokenCursor.NotSupported(text[position] == 'n' ? "BigInt numbers" : "'_' in numbers", position);
+            throw TokenCursor.NotSupported(text[_position] == 'n' ? "BigInt numbers" : "'_' in numbers", _position);
         }
     }
 
     private void SkipDigits()
     {
-        while (position < text.Length && char.IsAsciiDigit(text[position]))
+        while (_position < text.Length && char.IsAsciiDigit(text[_position]))
         {
-            position++;
+            _position++;
         }
     }
 
-    private bool EndsInName() => position < text.Length && (IsNameStart(text[position]) || char.IsAsciiDigit(text[position]));
+    private bool EndsInName() => _position < text.Length && (IsNameStart(text[_position]) || char.IsAsciiDigit(text[_position]));
 
     private string ReadText(char quote)
     {
-        int start = position++;
-        int from = position;
-        while (position < text.Length && text[position] != quote && text[position] is not ('\n' or '\r'))
+        int start = _position++;
+        int from = _position;
+        while (_position < text.Length && text[_position] != quote && text[_position] is not ('\n' or '\r'))
         {
-            position += LengthInText();
+            _position += LengthInText();
         }
 
-        if (position >= text.Length || text[position] != quote)
+        if (_position >= text.Length || text[_position] != quote)
         {
             throw Invalid("The text does not end on its line", start);
         }
 
-        string inside = text[from..position++];
+        string inside = text[from.._position++];
         return Escapes.Resolve(inside, from);
     }
 
@@ -268,48 +268,48 @@ internal sealed class Lexer(string text, bool isLinq)
     /// </summary>
     private int LengthInText()
     {
-        if (text[position] != '\\')
+        if (text[_position] != '\\')
         {
             return 1;
         }
 
-        char escaped = position + 1 < text.Length ? text[position + 1] : '\0';
+        char escaped = _position + 1 < text.Length ? text[_position + 1] : '\0';
         return escaped is not ('\n' or '\r') ? 2
             : isLinq ? 1
-            : escaped == '\r' && position + 2 < text.Length && text[position + 2] == '\n' ? 3 : 2;
+            : escaped == '\r' && _position + 2 < text.Length && text[_position + 2] == '\n' ? 3 : 2;
     }
 
     private string ReadVerbatim()
     {
-        int start = position;
-        position += 2;
+        int start = _position;
+        _position += 2;
         var result = new StringBuilder();
         while (true)
         {
-            int quote = text.IndexOf('"', position);
+            int quote = text.IndexOf('"', _position);
             if (quote < 0)
             {
                 throw Invalid("The text does not end", start);
             }
 
-            result.Append(text, position, quote - position);
-            position = quote + 1;
-            if (position == text.Length || text[position] != '"')
+            result.Append(text, _position, quote - _position);
+            _position = quote + 1;
+            if (_position == text.Length || text[_position] != '"')
             {
                 return Escapes.Whole(result.ToString(), start);
             }
 
             result.Append('"');
-            position++;
+            _position++;
         }
     }
 
     /// <summary>Reads a template to its back quote.</summary>
     private string ReadTemplate()
     {
-        int start = position;
+        int start = _position;
         int end = TemplateText.FindEnd(text, start + 1);
-        position = end + 1;
+        _position = end + 1;
         return end < 0 ? throw Invalid("The template does not end", start) : text[(start + 1)..end];
     }
 

@@ -13,16 +13,16 @@ internal struct PooledItems<T>
 {
     private const int LeastItems = 16;
 
-    private PooledMemory memory;
+    private PooledMemory _memory;
 
     /// <summary>Bytes that are held.</summary>
-    public readonly int Bytes => memory.Length;
+    public readonly int Bytes => _memory.Length;
 
     /// <summary>Items there is room for.</summary>
-    public readonly int Length => memory.Length / Unsafe.SizeOf<T>();
+    public readonly int Length => _memory.Length / Unsafe.SizeOf<T>();
 
     /// <summary>All of them; valid until they grow.</summary>
-    public readonly Span<T> Span => MemoryMarshal.Cast<byte, T>(memory.Span);
+    public readonly Span<T> Span => MemoryMarshal.Cast<byte, T>(_memory.Span);
 
     /// <summary>Makes room for so many items, of which the first ones are kept. Spans and references from before are not to be used any more.</summary>
     public void Reserve(int keptItems, int items)
@@ -30,10 +30,10 @@ internal struct PooledItems<T>
         if (items > Length)
         {
             int wanted = Math.Max(Math.Max(items, LeastItems), keptItems + (keptItems / 2));
-            memory.Grow(keptItems * Unsafe.SizeOf<T>(), wanted * Unsafe.SizeOf<T>());
+            _memory.Grow(keptItems * Unsafe.SizeOf<T>(), wanted * Unsafe.SizeOf<T>());
         }
     }
 
     /// <summary>Gives the memory back; there are no items any more.</summary>
-    public void Return() => memory.Return();
+    public void Return() => _memory.Return();
 }

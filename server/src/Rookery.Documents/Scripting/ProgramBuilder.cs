@@ -9,28 +9,28 @@ namespace Rookery.Documents.Scripting;
 /// <summary>Collects the constants, functions and instructions of a program.</summary>
 internal sealed class ProgramBuilder
 {
-    private readonly ArrayBufferWriter<byte> code = new();
-    private readonly Dictionary<string, int> constants = new(StringComparer.Ordinal);
-    private readonly List<FunctionEntry> functions = [];
+    private readonly ArrayBufferWriter<byte> _code = new();
+    private readonly Dictionary<string, int> _constants = new(StringComparer.Ordinal);
+    private readonly List<FunctionEntry> _functions = [];
 
     /// <summary>Adds a function that is written later; returns its number.</summary>
     public int Declare()
     {
-        functions.Add(default);
-        return functions.Count - 1;
+        _functions.Add(default);
+        return _functions.Count - 1;
     }
 
     /// <summary>Begins a function here.</summary>
-    public void Begin(int function, int parameters) => functions[function] = new FunctionEntry(parameters, parameters, code.WrittenCount);
+    public void Begin(int function, int parameters) => _functions[function] = new FunctionEntry(parameters, parameters, _code.WrittenCount);
 
     /// <summary>Says how many locals a function has, its parameters among them.</summary>
-    public void End(int function, int locals) => functions[function] = functions[function] with { Locals = locals };
+    public void End(int function, int locals) => _functions[function] = _functions[function] with { Locals = locals };
 
     /// <summary>Adds an instruction without operands.</summary>
     public void Emit(Opcode opcode)
     {
-        code.GetSpan(1)[0] = (byte)opcode;
-        code.Advance(1);
+        _code.GetSpan(1)[0] = (byte)opcode;
+        _code.Advance(1);
     }
 
     /// <summary>Adds an instruction with one number.</summary>
@@ -50,10 +50,10 @@ internal sealed class ProgramBuilder
     /// <summary>Adds an instruction with a text.</summary>
     public void Emit(Opcode opcode, string text)
     {
-        if (!constants.TryGetValue(text, out int index))
+        if (!_constants.TryGetValue(text, out int index))
         {
-            index = constants.Count;
-            constants.Add(text, index);
+            index = _constants.Count;
+            _constants.Add(text, index);
         }
 
         Emit(opcode, index);
@@ -63,16 +63,16 @@ internal sealed class ProgramBuilder
     public void EmitNumber(double value)
     {
         Emit(Opcode.PushNumber);
-        BinaryPrimitives.WriteDoubleLittleEndian(code.GetSpan(sizeof(double)), value);
-        code.Advance(sizeof(double));
+        BinaryPrimitives.WriteDoubleLittleEndian(_code.GetSpan(sizeof(double)), value);
+        _code.Advance(sizeof(double));
     }
 
     /// <summary>Adds a push of a number of C#: a whole one, or a double.</summary>
     public void EmitNumber(double value, long? whole)
     {
         Emit(whole is null ? Opcode.PushReal : Opcode.PushWhole);
-        BinaryPrimitives.WriteInt64LittleEndian(code.GetSpan(sizeof(long)), whole ?? BitConverter.DoubleToInt64Bits(value));
-        code.Advance(sizeof(long));
+        BinaryPrimitives.WriteInt64LittleEndian(_code.GetSpan(sizeof(long)), whole ?? BitConverter.DoubleToInt64Bits(value));
+        _code.Advance(sizeof(long));
     }
 
     /// <summary>Adds a jump.</summary>
@@ -90,13 +90,13 @@ internal sealed class ProgramBuilder
     }
 
     /// <summary>Lets jumps to a target come here.</summary>
-    public void Mark(JumpTarget target) => target.Offset = code.WrittenCount;
+    public void Mark(JumpTarget target) => target.Offset = _code.WrittenCount;
 
     /// <summary>The encoded program.</summary>
     /// <exception cref="ScriptException">It is too long.</exception>
     public byte[] Build(IEnumerable<JumpTarget> targets)
     {
-        byte[] instructions = code.WrittenSpan.ToArray();
+        byte[] instructions = _code.WrittenSpan.ToArray();
         foreach (var target in targets)
         {
             foreach (int use in target.Uses)
@@ -107,15 +107,15 @@ internal sealed class ProgramBuilder
 
         var output = new PooledBytes();
         output.Append(ScriptProgram.Version);
-        Add(output, constants.Count);
-        foreach (string text in constants.Keys)
+        Add(output, _constants.Count);
+        foreach (string text in _constants.Keys)
         {
             byte[] bytes = Encoding.UTF8.GetBytes(text);
             output.Advance(StoredDocument.WriteBytes(output.Reserve(Varint.MaxBytes + bytes.Length), 0, bytes));
         }
 
-        Add(output, functions.Count);
-        foreach (var (parameters, locals, start) in functions)
+        Add(output, _functions.Count);
+        foreach (var (parameters, locals, start) in _functions)
         {
             Add(output, parameters);
             Add(output, locals);
@@ -138,12 +138,12 @@ internal sealed class ProgramBuilder
 
     private void AddTarget(JumpTarget target)
     {
-        target.Uses.Add(code.WrittenCount);
-        code.GetSpan(sizeof(int))[..sizeof(int)].Clear();
-        code.Advance(sizeof(int));
+        target.Uses.Add(_code.WrittenCount);
+        _code.GetSpan(sizeof(int))[..sizeof(int)].Clear();
+        _code.Advance(sizeof(int));
     }
 
-    private void Add(int operand) => code.Advance(Varint.Write(code.GetSpan(Varint.MaxBytes), (uint)operand));
+    private void Add(int operand) => _code.Advance(Varint.Write(_code.GetSpan(Varint.MaxBytes), (uint)operand));
 
     private static void Add(PooledBytes output, int number) => output.Advance(Varint.Write(output.Reserve(Varint.MaxBytes), (uint)number));
 

@@ -7,12 +7,12 @@ internal sealed partial class ScriptEmitter
     {
         switch (call.Callee)
         {
-            case NameExpression name when !scope.TryFind(name.Name, out _):
+            case NameExpression name when !_scope.TryFind(name.Name, out _):
                 EmitNamed(name.Name, name.Position, call.Arguments);
                 break;
             case NameExpression name:
                 throw TokenCursor.NotSupported($"the variable '{name.Name}' as a function", name.Position);
-            case MemberExpression { Target: NameExpression carrier } member when FunctionCatalogue.IsCarrier(carrier.Name) && !scope.TryFind(carrier.Name, out _):
+            case MemberExpression { Target: NameExpression carrier } member when FunctionCatalogue.IsCarrier(carrier.Name) && !_scope.TryFind(carrier.Name, out _):
                 EmitNamed($"{carrier.Name}.{member.Name}", carrier.Position, call.Arguments);
                 break;
             case MemberExpression member:
@@ -25,27 +25,27 @@ internal sealed partial class ScriptEmitter
 
     private void EmitNamed(string name, int position, IReadOnlyList<Expression> arguments)
     {
-        if (functions.TryGetValue(name, out var declared))
+        if (_functions.TryGetValue(name, out var declared))
         {
             EmitArguments(arguments);
             int parameters = declared.Function.Parameters.Count;
             for (int missing = arguments.Count; missing < parameters; missing++)
             {
-                builder.Emit(Opcode.PushUndefined);
+                _builder.Emit(Opcode.PushUndefined);
             }
 
             for (int surplus = parameters; surplus < arguments.Count; surplus++)
             {
-                builder.Emit(Opcode.Pop);
+                _builder.Emit(Opcode.Pop);
             }
 
-            if (hasArguments)
+            if (_hasArguments)
             {
                 EmitArguments();
                 parameters++;
             }
 
-            builder.Emit(Opcode.Call, declared.Number, parameters);
+            _builder.Emit(Opcode.Call, declared.Number, parameters);
         }
         else if (FunctionCatalogue.TryFindFunction(name, out var entry))
         {
@@ -70,28 +70,28 @@ internal sealed partial class ScriptEmitter
     {
         if (function == ScriptFunction.Load)
         {
-            if (use == ScriptUse.Patch)
+            if (_use == ScriptUse.Patch)
             {
                 throw TokenCursor.NotSupported("'load' in a patch", position);
             }
 
-            if (use == ScriptUse.Indexing && arguments.Count != 2)
+            if (_use == ScriptUse.Indexing && arguments.Count != 2)
             {
                 throw TokenCursor.NotSupported("'load' without the name of a collection", position);
             }
 
             if (arguments.Count == 2)
             {
-                loadedCollections.Add(arguments[1] is TextLiteral collection ? collection.Text : throw TokenCursor.NotSupported("a collection that is no text", arguments[1].Position));
+                _loadedCollections.Add(arguments[1] is TextLiteral collection ? collection.Text : throw TokenCursor.NotSupported("a collection that is no text", arguments[1].Position));
             }
 
             Emit(arguments[0]);
-            builder.Emit(Opcode.Invoke, (int)function, 1);
+            _builder.Emit(Opcode.Invoke, (int)function, 1);
             return;
         }
 
         EmitArguments(arguments);
-        builder.Emit(Opcode.Invoke, (int)function, arguments.Count);
+        _builder.Emit(Opcode.Invoke, (int)function, arguments.Count);
     }
 
     private void EmitArguments(IReadOnlyList<Expression> arguments)
@@ -129,7 +129,7 @@ internal sealed partial class ScriptEmitter
 
                 Emit(method.Target);
                 EmitArguments(arguments);
-                builder.Emit(Opcode.Invoke, (int)entry.Function, arguments.Count + 1);
+                _builder.Emit(Opcode.Invoke, (int)entry.Function, arguments.Count + 1);
                 break;
         }
     }
@@ -158,74 +158,74 @@ internal sealed partial class ScriptEmitter
     private void EmitLoop(MemberExpression method, LambdaExpression callback)
     {
         Emit(method.Target);
-        builder.Emit(Opcode.ToArray);
+        _builder.Emit(Opcode.ToArray);
         int iteration = BeginIteration(method.Position);
         bool collects = method.Name is "map" or "filter" or "flatMap";
         if (collects)
         {
-            builder.Emit(Opcode.NewArray);
+            _builder.Emit(Opcode.NewArray);
         }
 
         JumpTarget next = NewTarget(), exhausted = NewTarget(), end = NewTarget();
-        builder.Mark(next);
+        _builder.Mark(next);
         int element = NewLocal(callback.Position);
-        builder.EmitNext(iteration, element, exhausted);
+        _builder.EmitNext(iteration, element, exhausted);
         EmitCallback(callback, [element], iteration);
         switch (method.Name)
         {
             case "map":
-                builder.Emit(Opcode.Append);
+                _builder.Emit(Opcode.Append);
                 break;
             case "flatMap":
-                builder.Emit(Opcode.AppendFlat);
+                _builder.Emit(Opcode.AppendFlat);
                 break;
             case "forEach":
-                builder.Emit(Opcode.Pop);
+                _builder.Emit(Opcode.Pop);
                 break;
             case "every":
-                builder.Emit(Opcode.Not);
+                _builder.Emit(Opcode.Not);
                 EmitExit(Opcode.PushFalse, next, end);
                 break;
             case "some":
                 EmitExit(Opcode.PushTrue, next, end);
                 break;
             default:
-                builder.Emit(Opcode.JumpIfFalse, next);
+                _builder.Emit(Opcode.JumpIfFalse, next);
                 EmitElement(method.Name, iteration, element);
                 if (!collects)
                 {
-                    builder.Emit(Opcode.Jump, end);
+                    _builder.Emit(Opcode.Jump, end);
                 }
 
                 break;
         }
 
-        builder.Emit(Opcode.Jump, next);
-        builder.Mark(exhausted);
+        _builder.Emit(Opcode.Jump, next);
+        _builder.Mark(exhausted);
         switch (method.Name)
         {
             case "some":
-                builder.Emit(Opcode.PushFalse);
+                _builder.Emit(Opcode.PushFalse);
                 break;
             case "every":
-                builder.Emit(Opcode.PushTrue);
+                _builder.Emit(Opcode.PushTrue);
                 break;
             case "findIndex":
-                builder.EmitNumber(-1);
+                _builder.EmitNumber(-1);
                 break;
             case "find" or "forEach":
-                builder.Emit(Opcode.PushUndefined);
+                _builder.Emit(Opcode.PushUndefined);
                 break;
         }
 
-        builder.Mark(end);
+        _builder.Mark(end);
     }
 
     private void EmitExit(Opcode result, JumpTarget next, JumpTarget end)
     {
-        builder.Emit(Opcode.JumpIfFalse, next);
-        builder.Emit(result);
-        builder.Emit(Opcode.Jump, end);
+        _builder.Emit(Opcode.JumpIfFalse, next);
+        _builder.Emit(result);
+        _builder.Emit(Opcode.Jump, end);
     }
 
     /// <summary>What is done with an element of which the function was true.</summary>
@@ -237,10 +237,10 @@ internal sealed partial class ScriptEmitter
             return;
         }
 
-        builder.Emit(Opcode.LoadLocal, element);
+        _builder.Emit(Opcode.LoadLocal, element);
         if (method is "filter")
         {
-            builder.Emit(Opcode.Append);
+            _builder.Emit(Opcode.Append);
         }
     }
 
@@ -248,28 +248,28 @@ internal sealed partial class ScriptEmitter
     {
         JumpTarget next = NewTarget(), end = NewTarget();
         Emit(method.Target);
-        builder.Emit(Opcode.ToArray);
+        _builder.Emit(Opcode.ToArray);
         int iteration = BeginIteration(method.Position);
         int result = NewLocal(method.Position), element = NewLocal(method.Position);
         if (first is not null)
         {
             Emit(first);
-            builder.Emit(Opcode.StoreLocal, result);
+            _builder.Emit(Opcode.StoreLocal, result);
         }
         else
         {
-            builder.Emit(Opcode.PushNull);
-            builder.Emit(Opcode.StoreLocal, result);
-            builder.EmitNext(iteration, result, end);
+            _builder.Emit(Opcode.PushNull);
+            _builder.Emit(Opcode.StoreLocal, result);
+            _builder.EmitNext(iteration, result, end);
         }
 
-        builder.Mark(next);
-        builder.EmitNext(iteration, element, end);
+        _builder.Mark(next);
+        _builder.EmitNext(iteration, element, end);
         EmitCallback(callback, [result, element], iteration);
-        builder.Emit(Opcode.StoreLocal, result);
-        builder.Emit(Opcode.Jump, next);
-        builder.Mark(end);
-        builder.Emit(Opcode.LoadLocal, result);
+        _builder.Emit(Opcode.StoreLocal, result);
+        _builder.Emit(Opcode.Jump, next);
+        _builder.Mark(end);
+        _builder.Emit(Opcode.LoadLocal, result);
     }
 
     /// <summary>The function's value of parameters that stand in locals, and of the index behind them.</summary>
@@ -280,22 +280,22 @@ internal sealed partial class ScriptEmitter
             throw TokenCursor.NotSupported($"a function of {callback.Parameters.Count} parameters here", callback.Position);
         }
 
-        var (outer, outerLoop, outerReturn) = (scope, loop, returnTarget);
-        scope = new Scope(outer);
-        loop = null;
+        var (outer, outerLoop, outerReturn) = (_scope, _loop, _returnTarget);
+        _scope = new Scope(outer);
+        _loop = null;
         for (int index = 0; index < callback.Parameters.Count; index++)
         {
             int local = Declare(callback.Parameters[index], isConstant: false, callback.Position);
             if (index < parameters.Length)
             {
-                builder.Emit(Opcode.LoadLocal, parameters[index]);
+                _builder.Emit(Opcode.LoadLocal, parameters[index]);
             }
             else
             {
                 EmitIndex(iteration);
             }
 
-            builder.Emit(Opcode.StoreLocal, local);
+            _builder.Emit(Opcode.StoreLocal, local);
         }
 
         if (callback.Value is not null)
@@ -304,20 +304,20 @@ internal sealed partial class ScriptEmitter
         }
         else
         {
-            returnTarget = NewTarget();
+            _returnTarget = NewTarget();
             EmitBlock(callback.Body!);
-            builder.Emit(Opcode.PushUndefined);
-            builder.Mark(returnTarget);
+            _builder.Emit(Opcode.PushUndefined);
+            _builder.Mark(_returnTarget);
         }
 
-        (scope, loop, returnTarget) = (outer, outerLoop, outerReturn);
+        (_scope, _loop, _returnTarget) = (outer, outerLoop, outerReturn);
     }
 
     /// <summary>The index of the element that an iteration came to.</summary>
     private void EmitIndex(int iteration)
     {
-        builder.Emit(Opcode.LoadLocal, iteration + 1);
-        builder.EmitNumber(1);
-        builder.Emit(Opcode.Subtract);
+        _builder.Emit(Opcode.LoadLocal, iteration + 1);
+        _builder.EmitNumber(1);
+        _builder.Emit(Opcode.Subtract);
     }
 }

@@ -9,16 +9,16 @@ internal sealed partial class ScriptEmitter
         switch (expression)
         {
             case NumberLiteral { IsCSharp: true } number:
-                builder.EmitNumber(number.Value, number.Whole);
+                _builder.EmitNumber(number.Value, number.Whole);
                 break;
             case NumberLiteral number:
-                builder.EmitNumber(number.Value);
+                _builder.EmitNumber(number.Value);
                 break;
             case TextLiteral text:
-                builder.Emit(Opcode.PushText, text.Text);
+                _builder.Emit(Opcode.PushText, text.Text);
                 break;
             case WordLiteral word:
-                builder.Emit(word.Push);
+                _builder.Emit(word.Push);
                 break;
             case TemplateLiteral template:
                 EmitTemplate(template);
@@ -29,12 +29,12 @@ internal sealed partial class ScriptEmitter
             case MemberExpression member:
                 RefuseCarrier(member);
                 Emit(member.Target);
-                builder.Emit(Opcode.GetMember, member.Name);
+                _builder.Emit(Opcode.GetMember, member.Name);
                 break;
             case ElementExpression element:
                 Emit(element.Target);
                 Emit(element.Index);
-                builder.Emit(Opcode.GetElement);
+                _builder.Emit(Opcode.GetElement);
                 break;
             case CallExpression call:
                 EmitCall(call);
@@ -50,19 +50,19 @@ internal sealed partial class ScriptEmitter
                 break;
             case UnaryExpression unary:
                 Emit(unary.Operand);
-                builder.Emit(unary.Operator);
+                _builder.Emit(unary.Operator);
                 break;
             case BinaryExpression binary:
                 Emit(binary.Left);
                 Emit(binary.Right);
-                builder.Emit(binary.Operator);
+                _builder.Emit(binary.Operator);
                 break;
             case LogicalExpression logical:
                 var kept = NewTarget();
                 Emit(logical.Left);
-                builder.Emit(logical.Keep, kept);
+                _builder.Emit(logical.Keep, kept);
                 Emit(logical.Right);
-                builder.Mark(kept);
+                _builder.Mark(kept);
                 break;
             case ConditionalExpression conditional:
                 EmitConditional(conditional);
@@ -82,7 +82,7 @@ internal sealed partial class ScriptEmitter
                 throw TokenCursor.NotSupported(expression is SpreadExpression ? "spread values here" : "this value here", expression.Position);
         }
 
-        depth--;
+        _depth--;
     }
 
     private void EmitTemplate(TemplateLiteral template)
@@ -91,7 +91,7 @@ internal sealed partial class ScriptEmitter
         foreach (var part in template.Parts.Skip(1))
         {
             Emit(part);
-            builder.Emit(Opcode.JoinTexts);
+            _builder.Emit(Opcode.JoinTexts);
         }
     }
 
@@ -99,21 +99,21 @@ internal sealed partial class ScriptEmitter
     {
         JumpTarget otherwise = NewTarget(), end = NewTarget();
         Emit(conditional.Condition);
-        builder.Emit(Opcode.JumpIfFalse, otherwise);
+        _builder.Emit(Opcode.JumpIfFalse, otherwise);
         Emit(conditional.Then);
-        builder.Emit(Opcode.Jump, end);
-        builder.Mark(otherwise);
+        _builder.Emit(Opcode.Jump, end);
+        _builder.Mark(otherwise);
         Emit(conditional.Otherwise);
-        builder.Mark(end);
+        _builder.Mark(end);
     }
 
     private void EmitArray(ArrayLiteral array)
     {
-        builder.Emit(Opcode.NewArray);
+        _builder.Emit(Opcode.NewArray);
         foreach (var element in array.Elements)
         {
             Emit(element is SpreadExpression spread ? spread.Inner : element);
-            builder.Emit(element is SpreadExpression ? Opcode.AppendAll : Opcode.Append);
+            _builder.Emit(element is SpreadExpression ? Opcode.AppendAll : Opcode.Append);
         }
     }
 
@@ -122,29 +122,29 @@ internal sealed partial class ScriptEmitter
 
     private void EmitObject(ObjectLiteral literal)
     {
-        builder.Emit(Opcode.NewObject);
+        _builder.Emit(Opcode.NewObject);
         foreach (var member in literal.Members)
         {
             if (member.Key is not null)
             {
                 Emit(member.Key);
                 Emit(member.Value);
-                builder.Emit(Opcode.AddElement);
+                _builder.Emit(Opcode.AddElement);
             }
             else
             {
                 Emit(member.Value);
                 if (member.Name is null)
                 {
-                    builder.Emit(Opcode.AddAll);
+                    _builder.Emit(Opcode.AddAll);
                 }
-                else if (use == ScriptUse.Indexing && Array.IndexOf(FieldSettings, member.Name) >= 0)
+                else if (_use == ScriptUse.Indexing && Array.IndexOf(FieldSettings, member.Name) >= 0)
                 {
                     throw TokenCursor.NotSupported($"fields that a map gives settings to ('{member.Name}')", member.Value.Position);
                 }
                 else
                 {
-                    builder.Emit(Opcode.AddMember, member.Name);
+                    _builder.Emit(Opcode.AddMember, member.Name);
                 }
             }
         }
@@ -159,35 +159,35 @@ internal sealed partial class ScriptEmitter
                 int local = FindAssignable(name);
                 if (operation is not null)
                 {
-                    builder.Emit(Opcode.LoadLocal, local);
+                    _builder.Emit(Opcode.LoadLocal, local);
                 }
 
                 EmitOperand(operation, value);
-                builder.Emit(Opcode.Duplicate);
-                builder.Emit(Opcode.StoreLocal, local);
+                _builder.Emit(Opcode.Duplicate);
+                _builder.Emit(Opcode.StoreLocal, local);
                 break;
             case MemberExpression member:
                 Emit(member.Target);
                 if (operation is not null)
                 {
-                    builder.Emit(Opcode.Duplicate);
-                    builder.Emit(Opcode.GetMember, member.Name);
+                    _builder.Emit(Opcode.Duplicate);
+                    _builder.Emit(Opcode.GetMember, member.Name);
                 }
 
                 EmitOperand(operation, value);
-                builder.Emit(Opcode.SetMember, member.Name);
+                _builder.Emit(Opcode.SetMember, member.Name);
                 break;
             case ElementExpression element:
                 Emit(element.Target);
                 Emit(element.Index);
                 if (operation is not null)
                 {
-                    builder.Emit(Opcode.DuplicateTwo);
-                    builder.Emit(Opcode.GetElement);
+                    _builder.Emit(Opcode.DuplicateTwo);
+                    _builder.Emit(Opcode.GetElement);
                 }
 
                 EmitOperand(operation, value);
-                builder.Emit(Opcode.SetElement);
+                _builder.Emit(Opcode.SetElement);
                 break;
             default:
                 throw TokenCursor.NotSupported("this assignment", target.Position);
@@ -199,7 +199,7 @@ internal sealed partial class ScriptEmitter
         Emit(value);
         if (operation is { } opcode)
         {
-            builder.Emit(opcode);
+            _builder.Emit(opcode);
         }
     }
 
@@ -210,8 +210,8 @@ internal sealed partial class ScriptEmitter
         EmitAssignment(update.Target, Opcode.Subtract, new NumberLiteral(-change, update.Position));
         if (!update.IsPrefix)
         {
-            builder.EmitNumber(change);
-            builder.Emit(Opcode.Subtract);
+            _builder.EmitNumber(change);
+            _builder.Emit(Opcode.Subtract);
         }
     }
 
@@ -221,13 +221,13 @@ internal sealed partial class ScriptEmitter
         if (deletion.Target is MemberExpression member)
         {
             Emit(member.Target);
-            builder.Emit(Opcode.DeleteMember, member.Name);
+            _builder.Emit(Opcode.DeleteMember, member.Name);
         }
         else if (deletion.Target is ElementExpression element)
         {
             Emit(element.Target);
             Emit(element.Index);
-            builder.Emit(Opcode.DeleteElement);
+            _builder.Emit(Opcode.DeleteElement);
         }
     }
 
@@ -252,7 +252,7 @@ internal sealed partial class ScriptEmitter
 
     private void RefuseCarrier(MemberExpression member)
     {
-        if (member.Target is NameExpression { Name: var name } && FunctionCatalogue.IsCarrier(name) && !scope.TryFind(name, out _))
+        if (member.Target is NameExpression { Name: var name } && FunctionCatalogue.IsCarrier(name) && !_scope.TryFind(name, out _))
         {
             throw TokenCursor.NotSupported($"'{name}.{member.Name}'", member.Target.Position);
         }

@@ -3,8 +3,8 @@ namespace Rookery.Documents.Scripting;
 /// <content>Statements. Each leaves the stack as it was, so that a jump out of loops needs to drop nothing.</content>
 internal sealed partial class ScriptEmitter
 {
-    private Loop? loop;
-    private JumpTarget? returnTarget;
+    private Loop? _loop;
+    private JumpTarget? _returnTarget;
 
     private void Emit(Statement statement)
     {
@@ -13,7 +13,7 @@ internal sealed partial class ScriptEmitter
         {
             case ExpressionStatement expression:
                 Emit(expression.Expression);
-                builder.Emit(Opcode.Pop);
+                _builder.Emit(Opcode.Pop);
                 break;
             case VariableStatement variable:
                 EmitVariable(variable);
@@ -28,8 +28,8 @@ internal sealed partial class ScriptEmitter
                 EmitForOf(each);
                 break;
             case LoopStatement jump:
-                var around = loop ?? throw new ScriptException(ScriptFault.Syntax, jump.IsBreak ? "'break' stands outside of a loop" : "'continue' stands outside of a loop", jump.Position);
-                builder.Emit(Opcode.Jump, jump.IsBreak ? around.End : around.Next);
+                var around = _loop ?? throw new ScriptException(ScriptFault.Syntax, jump.IsBreak ? "'break' stands outside of a loop" : "'continue' stands outside of a loop", jump.Position);
+                _builder.Emit(Opcode.Jump, jump.IsBreak ? around.End : around.Next);
                 break;
             case ReturnStatement result:
                 EmitReturn(result);
@@ -38,12 +38,12 @@ internal sealed partial class ScriptEmitter
                 throw TokenCursor.NotSupported("functions declared inside of others or of blocks", statement.Position);
         }
 
-        depth--;
+        _depth--;
     }
 
     private void Deepen(int position)
     {
-        if (++depth > MostDepth)
+        if (++_depth > MostDepth)
         {
             throw new ScriptException(ScriptFault.TooLarge, $"The script nests deeper than {MostDepth} operations", position);
         }
@@ -58,85 +58,85 @@ internal sealed partial class ScriptEmitter
 
         if (variable.Value is null)
         {
-            builder.Emit(Opcode.PushUndefined);
+            _builder.Emit(Opcode.PushUndefined);
         }
         else
         {
             Emit(variable.Value);
         }
 
-        if (variable.IsHoisted && scope.IsUsedFromOutside(variable.Name))
+        if (variable.IsHoisted && _scope.IsUsedFromOutside(variable.Name))
         {
             throw TokenCursor.NotSupported($"'{variable.Name}' before its declaration", variable.Position);
         }
 
-        builder.Emit(Opcode.StoreLocal, Declare(variable.Name, variable.IsConstant, variable.Position, variable.IsVar));
+        _builder.Emit(Opcode.StoreLocal, Declare(variable.Name, variable.IsConstant, variable.Position, variable.IsVar));
     }
 
     private void EmitBlock(BlockStatement block)
     {
-        var outer = scope;
-        scope = block.OpensScope ? new Scope(outer) : outer;
+        var outer = _scope;
+        _scope = block.OpensScope ? new Scope(outer) : outer;
         foreach (var statement in block.Statements)
         {
             Emit(statement);
         }
 
-        scope = outer;
+        _scope = outer;
     }
 
     private void EmitIf(IfStatement choice)
     {
         JumpTarget otherwise = NewTarget(), end = NewTarget();
         Emit(choice.Condition);
-        builder.Emit(Opcode.JumpIfFalse, otherwise);
+        _builder.Emit(Opcode.JumpIfFalse, otherwise);
         Emit(choice.Then);
-        builder.Emit(Opcode.Jump, end);
-        builder.Mark(otherwise);
+        _builder.Emit(Opcode.Jump, end);
+        _builder.Mark(otherwise);
         if (choice.Otherwise is not null)
         {
             Emit(choice.Otherwise);
         }
 
-        builder.Mark(end);
+        _builder.Mark(end);
     }
 
     private void EmitForOf(ForOfStatement each)
     {
         Emit(each.Values);
         int iteration = BeginIteration(each.Position);
-        var outer = scope;
-        var outerLoop = loop;
-        scope = new Scope(outer);
-        loop = new Loop(NewTarget(), NewTarget());
+        var outer = _scope;
+        var outerLoop = _loop;
+        _scope = new Scope(outer);
+        _loop = new Loop(NewTarget(), NewTarget());
         int element = Declare(each.Name, each.IsConstant, each.Position, each.IsVar);
-        builder.Mark(loop.Next);
-        builder.EmitNext(iteration, element, loop.End);
+        _builder.Mark(_loop.Next);
+        _builder.EmitNext(iteration, element, _loop.End);
         Emit(each.Body);
-        builder.Emit(Opcode.Jump, loop.Next);
-        builder.Mark(loop.End);
-        loop = outerLoop;
-        scope = outer;
+        _builder.Emit(Opcode.Jump, _loop.Next);
+        _builder.Mark(_loop.End);
+        _loop = outerLoop;
+        _scope = outer;
     }
 
     private void EmitReturn(ReturnStatement result)
     {
         if (result.Value is null)
         {
-            builder.Emit(Opcode.PushUndefined);
+            _builder.Emit(Opcode.PushUndefined);
         }
         else
         {
             Emit(result.Value);
         }
 
-        if (returnTarget is null)
+        if (_returnTarget is null)
         {
-            builder.Emit(Opcode.Return);
+            _builder.Emit(Opcode.Return);
         }
         else
         {
-            builder.Emit(Opcode.Jump, returnTarget);
+            _builder.Emit(Opcode.Jump, _returnTarget);
         }
     }
 
@@ -145,7 +145,7 @@ internal sealed partial class ScriptEmitter
     {
         int iteration = NewLocal(position);
         NewLocal(position);
-        builder.Emit(Opcode.BeginIteration, iteration);
+        _builder.Emit(Opcode.BeginIteration, iteration);
         return iteration;
     }
 

@@ -27,17 +27,17 @@ internal sealed partial class ScriptEmitter
     /// <summary>A name of <c>args</c> that no script can give to a variable of its own.</summary>
     private const string Arguments = "\0args";
 
-    private readonly ScriptUse use;
-    private readonly ProgramBuilder builder = new();
-    private readonly List<JumpTarget> targets = [];
-    private readonly Dictionary<string, DeclaredFunction> functions = new(StringComparer.Ordinal);
-    private readonly HashSet<string> loadedCollections = new(StringComparer.Ordinal);
-    private Scope scope = new(null);
-    private int locals;
-    private int depth;
-    private bool hasArguments;
+    private readonly ScriptUse _use;
+    private readonly ProgramBuilder _builder = new();
+    private readonly List<JumpTarget> _targets = [];
+    private readonly Dictionary<string, DeclaredFunction> _functions = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _loadedCollections = new(StringComparer.Ordinal);
+    private Scope _scope = new(null);
+    private int _locals;
+    private int _depth;
+    private bool _hasArguments;
 
-    private ScriptEmitter(ScriptUse use) => this.use = use;
+    private ScriptEmitter(ScriptUse use) => _use = use;
 
     /// <summary>Compiles a script.</summary>
     /// <param name="use">What it may do.</param>
@@ -47,48 +47,48 @@ internal sealed partial class ScriptEmitter
     /// <param name="alias">Another name of the first parameter; null for none.</param>
     public static ScriptProgram Compile(ScriptUse use, IReadOnlyList<string> parameters, IReadOnlyList<Statement> statements, IReadOnlyList<string> fields, string? alias = null)
     {
-        var emitter = new ScriptEmitter(use) { hasArguments = parameters.Contains("args", StringComparer.Ordinal) };
-        int main = emitter.builder.Declare();
+        var emitter = new ScriptEmitter(use) { _hasArguments = parameters.Contains("args", StringComparer.Ordinal) };
+        int main = emitter._builder.Declare();
         foreach (var statement in statements)
         {
-            if (statement is FunctionStatement function && !emitter.functions.TryAdd(function.Name, new DeclaredFunction(emitter.builder.Declare(), function)))
+            if (statement is FunctionStatement function && !emitter._functions.TryAdd(function.Name, new DeclaredFunction(emitter._builder.Declare(), function)))
             {
                 throw TokenCursor.NotSupported($"two functions of the name '{function.Name}'", function.Position);
             }
         }
 
         emitter.EmitFunction(main, parameters, alias, [.. statements.Where(static statement => statement is not FunctionStatement)], 0);
-        foreach (var (number, function) in emitter.functions.Values)
+        foreach (var (number, function) in emitter._functions.Values)
         {
-            IReadOnlyList<string> given = emitter.hasArguments ? [.. function.Parameters, Arguments] : function.Parameters;
+            IReadOnlyList<string> given = emitter._hasArguments ? [.. function.Parameters, Arguments] : function.Parameters;
             emitter.EmitFunction(number, given, alias: null, function.Body.Statements, function.Position);
         }
 
-        byte[] bytes = emitter.builder.Build(emitter.targets);
-        return new ScriptProgram(bytes, fields, [.. emitter.loadedCollections.Order(StringComparer.Ordinal)]);
+        byte[] bytes = emitter._builder.Build(emitter._targets);
+        return new ScriptProgram(bytes, fields, [.. emitter._loadedCollections.Order(StringComparer.Ordinal)]);
     }
 
     private void EmitFunction(int number, IReadOnlyList<string> parameters, string? alias, IReadOnlyList<Statement> statements, int position)
     {
-        scope = new Scope(null);
-        locals = 0;
-        builder.Begin(number, parameters.Count);
+        _scope = new Scope(null);
+        _locals = 0;
+        _builder.Begin(number, parameters.Count);
         foreach (string name in parameters)
         {
-            if (!scope.TryDeclare(name, NewLocal(position), isConstant: false))
+            if (!_scope.TryDeclare(name, NewLocal(position), isConstant: false))
             {
                 throw TokenCursor.NotSupported($"two parameters of the name '{name}'", position);
             }
         }
 
-        if (alias is not null && !scope.TryDeclare(alias, 0, isConstant: false))
+        if (alias is not null && !_scope.TryDeclare(alias, 0, isConstant: false))
         {
             throw new ScriptException(ScriptFault.Syntax, $"'{alias}' is named twice", position);
         }
 
-        if (scope.TryFind("args", out var given))
+        if (_scope.TryFind("args", out var given))
         {
-            scope.TryDeclare(Arguments, given.Local, isConstant: true);
+            _scope.TryDeclare(Arguments, given.Local, isConstant: true);
         }
 
         foreach (var statement in statements)
@@ -96,60 +96,60 @@ internal sealed partial class ScriptEmitter
             Emit(statement);
         }
 
-        builder.Emit(Opcode.PushUndefined);
-        builder.Emit(Opcode.Return);
-        builder.End(number, locals);
+        _builder.Emit(Opcode.PushUndefined);
+        _builder.Emit(Opcode.Return);
+        _builder.End(number, _locals);
     }
 
     private int NewLocal(int position) =>
-        locals < MostLocals ? locals++ : throw new ScriptException(ScriptFault.TooLarge, $"The function has more than {MostLocals} variables", position);
+        _locals < MostLocals ? _locals++ : throw new ScriptException(ScriptFault.TooLarge, $"The function has more than {MostLocals} variables", position);
 
     private JumpTarget NewTarget()
     {
         var target = new JumpTarget();
-        targets.Add(target);
+        _targets.Add(target);
         return target;
     }
 
     private int Declare(string name, bool isConstant, int position, bool isVar = false)
     {
         // A block's own variable would hide the one that JavaScript means.
-        if (isVar && scope.TryFind(name, out _))
+        if (isVar && _scope.TryFind(name, out _))
         {
             throw TokenCursor.NotSupported($"'var {name}' where '{name}' is declared already", position);
         }
 
         int local = NewLocal(position);
-        return scope.TryDeclare(name, local, isConstant) ? local : throw new ScriptException(ScriptFault.Syntax, $"'{name}' is declared twice", position);
+        return _scope.TryDeclare(name, local, isConstant) ? local : throw new ScriptException(ScriptFault.Syntax, $"'{name}' is declared twice", position);
     }
 
     private void EmitName(NameExpression name)
     {
-        if (scope.TryFind(name.Name, out var variable))
+        if (_scope.TryFind(name.Name, out var variable))
         {
-            builder.Emit(Opcode.LoadLocal, variable.Local);
+            _builder.Emit(Opcode.LoadLocal, variable.Local);
         }
-        else if (hasArguments && name.Name is "args")
+        else if (_hasArguments && name.Name is "args")
         {
             EmitArguments();
         }
-        else if (hasArguments && name.Name.Length > 1 && name.Name[0] == '$')
+        else if (_hasArguments && name.Name.Length > 1 && name.Name[0] == '$')
         {
             EmitArguments();
-            builder.Emit(Opcode.GetMember, name.Name[1..]);
+            _builder.Emit(Opcode.GetMember, name.Name[1..]);
         }
         else
         {
             switch (name.Name)
             {
                 case "NaN":
-                    builder.EmitNumber(double.NaN);
+                    _builder.EmitNumber(double.NaN);
                     break;
                 case "Infinity":
-                    builder.EmitNumber(double.PositiveInfinity);
+                    _builder.EmitNumber(double.PositiveInfinity);
                     break;
                 default:
-                    throw TokenCursor.NotSupported(functions.ContainsKey(name.Name) ? $"the function '{name.Name}' as a value" : $"the name '{name.Name}', which nothing here has", name.Position);
+                    throw TokenCursor.NotSupported(_functions.ContainsKey(name.Name) ? $"the function '{name.Name}' as a value" : $"the name '{name.Name}', which nothing here has", name.Position);
             }
         }
     }
@@ -157,13 +157,13 @@ internal sealed partial class ScriptEmitter
     /// <summary>Pushes <c>args</c>, which the script is given and hands on to each of its functions.</summary>
     private void EmitArguments()
     {
-        Invariant.Holds(scope.TryFind(Arguments, out var given), "every function of a script with arguments is given them");
-        builder.Emit(Opcode.LoadLocal, given.Local);
+        Invariant.Holds(_scope.TryFind(Arguments, out var given), "every function of a script with arguments is given them");
+        _builder.Emit(Opcode.LoadLocal, given.Local);
     }
 
     private int FindAssignable(NameExpression name)
     {
-        if (!scope.TryFind(name.Name, out var variable))
+        if (!_scope.TryFind(name.Name, out var variable))
         {
             throw TokenCursor.NotSupported($"the name '{name.Name}', which nothing here has", name.Position);
         }

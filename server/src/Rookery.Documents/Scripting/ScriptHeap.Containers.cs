@@ -13,18 +13,18 @@ internal sealed partial class ScriptHeap
     public ScriptValue NewObject() => NewContainer(ValueKind.Object, new Container { RawStart = -1, Document = -1 });
 
     /// <summary>The document that a value is, or -1.</summary>
-    public int DocumentOf(ScriptValue value) => value.Kind == ValueKind.Object ? containers.Span[value.Start].Document : -1;
+    public int DocumentOf(ScriptValue value) => value.Kind == ValueKind.Object ? _containers.Span[value.Start].Document : -1;
 
     /// <summary>Whether nobody asked for something of the container, and where its JSON stands then.</summary>
     public bool IsRaw(ScriptValue container, out int start, out int end)
     {
-        ref var entry = ref containers.Span[container.Start];
+        ref var entry = ref _containers.Span[container.Start];
         (start, end) = (entry.RawStart, entry.RawEnd);
         return start >= 0;
     }
 
     /// <summary>Lets a container refuse changes.</summary>
-    public void Freeze(ScriptValue container) => containers.Span[container.Start].IsFrozen = true;
+    public void Freeze(ScriptValue container) => _containers.Span[container.Start].IsFrozen = true;
 
     /// <summary>Elements of an array, or members of an object.</summary>
     public int Count(ScriptValue container)
@@ -37,22 +37,22 @@ internal sealed partial class ScriptHeap
     public ScriptValue Element(ScriptValue array, int index)
     {
         ref var entry = ref Expanded(array);
-        return slots.Span[entry.First + index];
+        return _slots.Span[entry.First + index];
     }
 
     /// <summary>The name of a member, possibly with escapes.</summary>
-    public ScriptValue Name(ScriptValue container, int index) => slots.Span[Expanded(container).First + (2 * index)];
+    public ScriptValue Name(ScriptValue container, int index) => _slots.Span[Expanded(container).First + (2 * index)];
 
     /// <summary>The value of a member.</summary>
-    public ScriptValue Member(ScriptValue container, int index) => slots.Span[Expanded(container).First + (2 * index) + 1];
+    public ScriptValue Member(ScriptValue container, int index) => _slots.Span[Expanded(container).First + (2 * index) + 1];
 
     /// <summary>Finds a member; -1 when there is none.</summary>
     public int Find(ScriptValue container, ReadOnlySpan<byte> name)
     {
         ref var entry = ref Expanded(container);
         Spend(1 + (entry.Count / 8));
-        var json = bytes.Written;
-        var members = slots.Span.Slice(entry.First, entry.Count);
+        var json = _bytes.Written;
+        var members = _slots.Span.Slice(entry.First, entry.Count);
         for (int at = 0; at < members.Length; at += 2)
         {
             var known = members[at];
@@ -86,13 +86,13 @@ internal sealed partial class ScriptHeap
         int index = Find(container, Span(name));
         if (index >= 0)
         {
-            slots.Span[containers.Span[container.Start].First + (2 * index) + 1] = value;
+            _slots.Span[_containers.Span[container.Start].First + (2 * index) + 1] = value;
             return;
         }
 
-        int at = Grow(ref containers.Span[container.Start], 2);
-        slots.Span[at] = name;
-        slots.Span[at + 1] = value;
+        int at = Grow(ref _containers.Span[container.Start], 2);
+        _slots.Span[at] = name;
+        _slots.Span[at + 1] = value;
     }
 
     /// <summary>Removes a member.</summary>
@@ -103,15 +103,15 @@ internal sealed partial class ScriptHeap
     {
         RequireChangeable(array);
         Expanded(array);
-        int at = Grow(ref containers.Span[array.Start], 1);
-        slots.Span[at] = value;
+        int at = Grow(ref _containers.Span[array.Start], 1);
+        _slots.Span[at] = value;
     }
 
     /// <summary>Replaces an element.</summary>
     public void SetElement(ScriptValue array, int index, ScriptValue value)
     {
         RequireChangeable(array);
-        slots.Span[Expanded(array).First + index] = value;
+        _slots.Span[Expanded(array).First + index] = value;
     }
 
     /// <summary>Removes elements.</summary>
@@ -122,23 +122,23 @@ internal sealed partial class ScriptHeap
     {
         RequireChangeable(array);
         int before = Expanded(array).Count;
-        ref var entry = ref containers.Span[array.Start];
+        ref var entry = ref _containers.Span[array.Start];
         Grow(ref entry, count);
         Spend(1 + ((before - index) / 4));
-        slots.Span.Slice(entry.First + index, before - index).CopyTo(slots.Span[(entry.First + index + count)..]);
+        _slots.Span.Slice(entry.First + index, before - index).CopyTo(_slots.Span[(entry.First + index + count)..]);
     }
 
     /// <summary>The elements of an array, to put them in another order.</summary>
     public Span<ScriptValue> Elements(ScriptValue array)
     {
         ref var entry = ref Expanded(array);
-        return slots.Span.Slice(entry.First, entry.Count);
+        return _slots.Span.Slice(entry.First, entry.Count);
     }
 
     /// <summary>Fails where a container refuses changes.</summary>
     public void RequireChangeable(ScriptValue container)
     {
-        if (containers.Span[container.Start].IsFrozen)
+        if (_containers.Span[container.Start].IsFrozen)
         {
             throw new ScriptFailure("the metadata cannot be changed by a script");
         }
@@ -149,39 +149,39 @@ internal sealed partial class ScriptHeap
         RequireChangeable(container);
         ref var entry = ref Expanded(container);
         Spend(1 + ((entry.Count - index) / 4));
-        slots.Span.Slice(entry.First + index + count, entry.Count - index - count).CopyTo(slots.Span[(entry.First + index)..]);
+        _slots.Span.Slice(entry.First + index + count, entry.Count - index - count).CopyTo(_slots.Span[(entry.First + index)..]);
         entry.Count -= count;
     }
 
     private ScriptValue NewContainer(ValueKind kind, Container container)
     {
         Require(BytesPerContainer);
-        containers.Reserve(containerCount, containerCount + 1);
-        containers.Span[containerCount] = container;
-        return ScriptValue.Container(kind, containerCount++);
+        _containers.Reserve(_containerCount, _containerCount + 1);
+        _containers.Span[_containerCount] = container;
+        return ScriptValue.Container(kind, _containerCount++);
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private ref Container Expanded(ScriptValue container)
     {
-        if (containers.Span[container.Start].RawStart >= 0)
+        if (_containers.Span[container.Start].RawStart >= 0)
         {
             Expand(container);
         }
 
-        return ref containers.Span[container.Start];
+        return ref _containers.Span[container.Start];
     }
 
     /// <summary>Reads one level of a container's JSON into slots; what stands in it stays JSON.</summary>
     private void Expand(ScriptValue container)
     {
-        var (start, end) = (containers.Span[container.Start].RawStart, containers.Span[container.Start].RawEnd);
+        var (start, end) = (_containers.Span[container.Start].RawStart, _containers.Span[container.Start].RawEnd);
         SpendOnBytes(end - start);
-        int first = slotCount;
-        for (int at = start + 1; bytes.Written[at] is not ((byte)'}' or (byte)']');)
+        int first = _slotCount;
+        for (int at = start + 1; _bytes.Written[at] is not ((byte)'}' or (byte)']');)
         {
             Spend(1);
-            var json = bytes.Written;
+            var json = _bytes.Written;
             at = json[at] == (byte)',' ? at + 1 : at;
             if (container.Kind == ValueKind.Object)
             {
@@ -195,16 +195,16 @@ internal sealed partial class ScriptHeap
             at = valueEnd;
         }
 
-        ref var entry = ref containers.Span[container.Start];
+        ref var entry = ref _containers.Span[container.Start];
         entry.RawStart = -1;
         entry.First = first;
-        entry.Count = entry.Capacity = slotCount - first;
+        entry.Count = entry.Capacity = _slotCount - first;
     }
 
     private void Push(ScriptValue value)
     {
         ReserveSlots(1);
-        slots.Span[slotCount++] = value;
+        _slots.Span[_slotCount++] = value;
     }
 
     /// <summary>Gives a container more slots, at the end or in a new place; returns the first of them.</summary>
@@ -213,20 +213,20 @@ internal sealed partial class ScriptHeap
         int needed = entry.Count + more;
         if (needed > entry.Capacity)
         {
-            if (entry.First + entry.Capacity == slotCount)
+            if (entry.First + entry.Capacity == _slotCount)
             {
                 ReserveSlots(needed - entry.Capacity);
-                slotCount += needed - entry.Capacity;
+                _slotCount += needed - entry.Capacity;
                 entry.Capacity = needed;
             }
             else
             {
                 int capacity = Math.Max(needed, Math.Max(4, 2 * entry.Capacity));
                 ReserveSlots(capacity);
-                slots.Span.Slice(entry.First, entry.Count).CopyTo(slots.Span[slotCount..]);
-                entry.First = slotCount;
+                _slots.Span.Slice(entry.First, entry.Count).CopyTo(_slots.Span[_slotCount..]);
+                entry.First = _slotCount;
                 entry.Capacity = capacity;
-                slotCount += capacity;
+                _slotCount += capacity;
             }
         }
 
@@ -237,7 +237,7 @@ internal sealed partial class ScriptHeap
     private void ReserveSlots(int count)
     {
         Require((long)count * BytesPerSlot);
-        slots.Reserve(slotCount, slotCount + count);
+        _slots.Reserve(_slotCount, _slotCount + count);
     }
 
     private struct Container

@@ -18,61 +18,61 @@ internal sealed partial class ScriptHeap
     private const int FreeBytes = 64 * 1024;
     private const int BytesPerTake = 64 * 1024;
 
-    private readonly PooledBytes bytes = new();
-    private PooledItems<ScriptValue> slots;
-    private PooledItems<Container> containers;
-    private int slotCount;
-    private int containerCount;
-    private long stepsLeft;
-    private long stepsGiven;
-    private int memoryLimit;
-    private long takenBytes;
-    private long heldBytes;
+    private readonly PooledBytes _bytes = new();
+    private PooledItems<ScriptValue> _slots;
+    private PooledItems<Container> _containers;
+    private int _slotCount;
+    private int _containerCount;
+    private long _stepsLeft;
+    private long _stepsGiven;
+    private int _memoryLimit;
+    private long _takenBytes;
+    private long _heldBytes;
 
     /// <summary>Asked for so many bytes before more than 64 KiB are held; null where the limit alone bounds a run.</summary>
     public Func<long, bool>? MemorySource { get; set; }
 
     /// <summary>Bytes in use.</summary>
-    public int Length => bytes.Length;
+    public int Length => _bytes.Length;
 
     /// <summary>Steps that were taken.</summary>
-    public long Steps => stepsGiven - Math.Max(stepsLeft, 0);
+    public long Steps => _stepsGiven - Math.Max(_stepsLeft, 0);
 
     /// <summary>Forgets all values but the first bytes, which are a program's constants.</summary>
     public void Reset(int keptBytes, int memoryBytes)
     {
-        bytes.Truncate(keptBytes);
-        slotCount = containerCount = 0;
-        memoryLimit = memoryBytes;
-        stepsGiven = stepsLeft = 0;
-        takenBytes = heldBytes = 0;
+        _bytes.Truncate(keptBytes);
+        _slotCount = _containerCount = 0;
+        _memoryLimit = memoryBytes;
+        _stepsGiven = _stepsLeft = 0;
+        _takenBytes = _heldBytes = 0;
         HasHalves = false;
     }
 
     /// <summary>Gives large memory back.</summary>
     public void Release()
     {
-        bytes.Release();
-        slots.Return();
-        containers.Return();
-        slotCount = containerCount = 0;
+        _bytes.Release();
+        _slots.Return();
+        _containers.Return();
+        _slotCount = _containerCount = 0;
     }
 
     /// <summary>Whether more memory is held than small runs need.</summary>
-    public bool IsLarge => slots.Bytes > IdleBytes || containers.Bytes > IdleBytes || bytes.Length > IdleBytes;
+    public bool IsLarge => _slots.Bytes > IdleBytes || _containers.Bytes > IdleBytes || _bytes.Length > IdleBytes;
 
     /// <summary>Allows steps.</summary>
     public void Allow(long steps)
     {
-        stepsLeft += steps;
-        stepsGiven += steps;
+        _stepsLeft += steps;
+        _stepsGiven += steps;
     }
 
     /// <summary>Counts steps.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Spend(int steps)
     {
-        if ((stepsLeft -= steps) < 0)
+        if ((_stepsLeft -= steps) < 0)
         {
             FailForSteps();
         }
@@ -89,26 +89,26 @@ internal sealed partial class ScriptHeap
     }
 
     /// <summary>Bytes of the heap; valid until the next text is made.</summary>
-    public ReadOnlySpan<byte> Span(int start, int length) => bytes.Written.Slice(start, length);
+    public ReadOnlySpan<byte> Span(int start, int length) => _bytes.Written.Slice(start, length);
 
     /// <summary>The bytes of a text without escapes, or of a stored number.</summary>
-    public ReadOnlySpan<byte> Span(ScriptValue value) => bytes.Written.Slice(value.Start, value.Length);
+    public ReadOnlySpan<byte> Span(ScriptValue value) => _bytes.Written.Slice(value.Start, value.Length);
 
     /// <summary>All bytes, for walks over JSON.</summary>
-    public ReadOnlySpan<byte> All => bytes.Written;
+    public ReadOnlySpan<byte> All => _bytes.Written;
 
     /// <summary>Adds bytes from outside of the heap.</summary>
     public void Add(ReadOnlySpan<byte> source)
     {
         Require(source.Length);
-        bytes.Append(source);
+        _bytes.Append(source);
     }
 
     /// <summary>Adds one byte.</summary>
     public void Add(byte value)
     {
         Require(1);
-        bytes.Append(value);
+        _bytes.Append(value);
     }
 
     /// <summary>Adds a copy of bytes of the heap.</summary>
@@ -116,22 +116,22 @@ internal sealed partial class ScriptHeap
     {
         SpendOnBytes(length);
         var room = Reserve(length);
-        bytes.Written.Slice(start, length).CopyTo(room);
-        bytes.Advance(length);
+        _bytes.Written.Slice(start, length).CopyTo(room);
+        _bytes.Advance(length);
     }
 
     /// <summary>Room behind the bytes in use. Spans from before are dead.</summary>
     public Span<byte> Reserve(int count)
     {
         Require(count);
-        return bytes.Reserve(count);
+        return _bytes.Reserve(count);
     }
 
     /// <summary>Takes reserved bytes into use.</summary>
-    public void Advance(int count) => bytes.Advance(count);
+    public void Advance(int count) => _bytes.Advance(count);
 
     /// <summary>Forgets bytes that no value holds.</summary>
-    public void Truncate(int length) => bytes.Truncate(length);
+    public void Truncate(int length) => _bytes.Truncate(length);
 
     /// <summary>
     /// Whether a text was cut inside a surrogate pair in this run. Until then no text needs to be searched for halves.
@@ -145,11 +145,11 @@ internal sealed partial class ScriptHeap
     {
         if (HasHalves)
         {
-            SpendOnBytes(bytes.Length - start);
-            bytes.Truncate(start + Utf16Text.MergeHalves(bytes.WrittenMemory.Span[start..]));
+            SpendOnBytes(_bytes.Length - start);
+            _bytes.Truncate(start + Utf16Text.MergeHalves(_bytes.WrittenMemory.Span[start..]));
         }
 
-        return ScriptValue.InHeap(ValueKind.Text, start, bytes.Length - start);
+        return ScriptValue.InHeap(ValueKind.Text, start, _bytes.Length - start);
     }
 
     /// <summary>Adds one half of the pair that stands at a place.</summary>
@@ -157,13 +157,13 @@ internal sealed partial class ScriptHeap
     {
         HasHalves = true;
         var room = Reserve(Utf16Text.HalfBytes);
-        bytes.Advance(Utf16Text.WriteHalf(bytes.Written.Slice(pair, Utf16Text.PairBytes), isSecond, room));
+        _bytes.Advance(Utf16Text.WriteHalf(_bytes.Written.Slice(pair, Utf16Text.PairBytes), isSecond, room));
     }
 
     /// <summary>A text from outside of the heap.</summary>
     public ScriptValue NewText(ReadOnlySpan<byte> source)
     {
-        int start = bytes.Length;
+        int start = _bytes.Length;
         Add(source);
         return TextFrom(start);
     }
@@ -177,9 +177,9 @@ internal sealed partial class ScriptHeap
         }
 
         SpendOnBytes(text.Length);
-        int start = bytes.Length;
+        int start = _bytes.Length;
         var room = Reserve(text.Length);
-        bytes.Advance(JsonText.Unescape(bytes.Written.Slice(text.Start, text.Length), room));
+        _bytes.Advance(JsonText.Unescape(_bytes.Written.Slice(text.Start, text.Length), room));
         return TextFrom(start);
     }
 
@@ -204,7 +204,7 @@ internal sealed partial class ScriptHeap
     /// <param name="document">The document that it is, or -1.</param>
     public ScriptValue FromJson(int start, int end, int document = -1)
     {
-        var json = bytes.Written;
+        var json = _bytes.Written;
         switch (json[start])
         {
             case (byte)'"':
@@ -231,30 +231,30 @@ internal sealed partial class ScriptHeap
     public void Hold(long more)
     {
         Require(more);
-        heldBytes += more;
+        _heldBytes += more;
     }
 
     /// <summary>Counts held memory no more.</summary>
-    public void GiveBack(long held) => heldBytes -= held;
+    public void GiveBack(long held) => _heldBytes -= held;
 
     /// <summary>Memory that is held now.</summary>
-    public long HeldBytes => heldBytes;
+    public long HeldBytes => _heldBytes;
 
     /// <summary>Counts no more what was held since so much was.</summary>
-    public void GiveBackTo(long held) => heldBytes = held;
+    public void GiveBackTo(long held) => _heldBytes = held;
 
     /// <summary>Allows so many bytes beside what the heap holds, or fails.</summary>
     public void Require(long more)
     {
         long needed = MemoryBytes + more;
-        if (needed > memoryLimit)
+        if (needed > _memoryLimit)
         {
-            throw new ScriptFailure($"the script needs more than {Amount.Bytes(memoryLimit)} of memory");
+            throw new ScriptFailure($"the script needs more than {Amount.Bytes(_memoryLimit)} of memory");
         }
 
-        if (MemorySource is not null && needed > FreeBytes + takenBytes)
+        if (MemorySource is not null && needed > FreeBytes + _takenBytes)
         {
-            Take(needed - FreeBytes - takenBytes);
+            Take(needed - FreeBytes - _takenBytes);
         }
     }
 
@@ -266,10 +266,10 @@ internal sealed partial class ScriptHeap
             throw new ScriptFailure("the script needs more memory than there is now");
         }
 
-        takenBytes += taken;
+        _takenBytes += taken;
     }
 
-    private long MemoryBytes => bytes.Length + ((long)slotCount * BytesPerSlot) + ((long)containerCount * BytesPerContainer) + heldBytes;
+    private long MemoryBytes => _bytes.Length + ((long)_slotCount * BytesPerSlot) + ((long)_containerCount * BytesPerContainer) + _heldBytes;
 
     private static void FailForSteps() => throw new ScriptFailure("the script takes more steps than a document of this size allows");
 }

@@ -5,16 +5,16 @@ public sealed partial class ScriptInterpreter
 {
     private ScriptValue InvokeOnArray(ScriptFunction function, ScriptValue array, ReadOnlySpan<ScriptValue> arguments)
     {
-        int count = heap.Count(array);
+        int count = _heap.Count(array);
         switch (function)
         {
             case ScriptFunction.Push:
                 foreach (var argument in arguments)
                 {
-                    heap.Append(array, argument);
+                    _heap.Append(array, argument);
                 }
 
-                return ScriptValue.Of(heap.Count(array));
+                return ScriptValue.Of(_heap.Count(array));
             case ScriptFunction.Pop or ScriptFunction.Shift:
                 return RemoveOne(array, function == ScriptFunction.Pop ? count - 1 : 0, count);
             case ScriptFunction.Unshift:
@@ -36,7 +36,7 @@ public sealed partial class ScriptInterpreter
                     }
                     else
                     {
-                        heap.Append(joined, argument);
+                        _heap.Append(joined, argument);
                     }
                 }
 
@@ -45,14 +45,14 @@ public sealed partial class ScriptInterpreter
                 int index = Find(array, count, arguments[0], function);
                 return function == ScriptFunction.Includes ? ScriptValue.Of(index >= 0) : ScriptValue.Of(index);
             case ScriptFunction.Join:
-                var separator = arguments.IsEmpty || arguments[0].Kind == ValueKind.Undefined ? heap.NewText(","u8) : ToText(arguments[0]);
-                int start = heap.Length;
+                var separator = arguments.IsEmpty || arguments[0].Kind == ValueKind.Undefined ? _heap.NewText(","u8) : ToText(arguments[0]);
+                int start = _heap.Length;
                 AddJoined(array, separator, default, 0);
-                return heap.TextFrom(start);
+                return _heap.TextFrom(start);
             case ScriptFunction.Reverse:
-                heap.RequireChangeable(array);
-                heap.Spend(1 + count);
-                heap.Elements(array).Reverse();
+                _heap.RequireChangeable(array);
+                _heap.Spend(1 + count);
+                _heap.Elements(array).Reverse();
                 return array;
             case ScriptFunction.Flat:
                 return Flat(array, count);
@@ -72,11 +72,11 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue Copy(ScriptValue array, int from, int count)
     {
-        var copy = heap.NewArray();
+        var copy = _heap.NewArray();
         for (int index = from; index < from + count; index++)
         {
-            heap.Spend(1);
-            heap.Append(copy, heap.Element(array, index));
+            _heap.Spend(1);
+            _heap.Append(copy, _heap.Element(array, index));
         }
 
         return copy;
@@ -84,14 +84,14 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue RemoveOne(ScriptValue array, int index, int count)
     {
-        heap.RequireChangeable(array);
+        _heap.RequireChangeable(array);
         if (count == 0)
         {
             return ScriptValue.Undefined;
         }
 
-        var removed = heap.Element(array, index);
-        heap.RemoveElements(array, index, 1);
+        var removed = _heap.Element(array, index);
+        _heap.RemoveElements(array, index, 1);
         return removed;
     }
 
@@ -102,10 +102,10 @@ public sealed partial class ScriptInterpreter
             return;
         }
 
-        heap.InsertElements(array, index, values.Length);
+        _heap.InsertElements(array, index, values.Length);
         foreach (var value in values)
         {
-            heap.SetElement(array, index++, value);
+            _heap.SetElement(array, index++, value);
         }
     }
 
@@ -114,7 +114,7 @@ public sealed partial class ScriptInterpreter
         int from = Position(arguments[0], count);
         int removed = arguments.Length < 2 ? count - from : ToInteger(arguments[1], 0, count - from);
         var taken = Copy(array, from, removed);
-        heap.RemoveElements(array, from, removed);
+        _heap.RemoveElements(array, from, removed);
         Insert(array, from, arguments.Length > 2 ? arguments[2..] : default);
         return taken;
     }
@@ -123,14 +123,14 @@ public sealed partial class ScriptInterpreter
     private int Find(ScriptValue array, int count, ScriptValue wanted, ScriptFunction function)
     {
         bool isBackwards = function == ScriptFunction.LastIndexOf;
-        bool isNaN = function == ScriptFunction.Includes && wanted.IsNumber && double.IsNaN(heap.NumberOf(wanted));
-        wanted = wanted.IsText ? heap.Plain(wanted) : wanted.IsNumber ? ScriptValue.Of(heap.NumberOf(wanted)) : wanted;
+        bool isNaN = function == ScriptFunction.Includes && wanted.IsNumber && double.IsNaN(_heap.NumberOf(wanted));
+        wanted = wanted.IsText ? _heap.Plain(wanted) : wanted.IsNumber ? ScriptValue.Of(_heap.NumberOf(wanted)) : wanted;
         for (int passed = 0; passed < count; passed++)
         {
-            heap.Spend(1);
+            _heap.Spend(1);
             int index = isBackwards ? count - 1 - passed : passed;
-            var element = heap.Element(array, index);
-            if (AreEqual(element, wanted) || (isNaN && element.IsNumber && double.IsNaN(heap.NumberOf(element))))
+            var element = _heap.Element(array, index);
+            if (AreEqual(element, wanted) || (isNaN && element.IsNumber && double.IsNaN(_heap.NumberOf(element))))
             {
                 return index;
             }
@@ -141,18 +141,18 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue Flat(ScriptValue array, int count)
     {
-        var flat = heap.NewArray();
+        var flat = _heap.NewArray();
         for (int index = 0; index < count; index++)
         {
-            heap.Spend(1);
-            var element = heap.Element(array, index);
+            _heap.Spend(1);
+            var element = _heap.Element(array, index);
             if (element.Kind == ValueKind.Array)
             {
                 AppendAll(flat, element);
             }
             else
             {
-                heap.Append(flat, element);
+                _heap.Append(flat, element);
             }
         }
 

@@ -10,14 +10,14 @@ public sealed partial class ScriptInterpreter
     private ScriptValue InvokeAsCSharp(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
     {
         // Strings of the runtime count as the script's memory until the function has its value.
-        long held = heap.HeldBytes;
+        long held = _heap.HeldBytes;
         try
         {
             return function switch
             {
                 ScriptFunction.Count => ScriptValue.OfInt(arguments[0].IsText
-                    ? LengthOf(heap.Plain(arguments[0]))
-                    : heap.Count(ToSequence(arguments[0]))),
+                    ? LengthOf(_heap.Plain(arguments[0]))
+                    : _heap.Count(ToSequence(arguments[0]))),
                 < ScriptFunction.Property => Aggregate(function, ToSequence(arguments[0])),
                 < ScriptFunction.Negated => Operate(function, arguments[0], arguments[1]),
                 < ScriptFunction.CSharpRound => Convert(function, arguments[0], arguments[1..]),
@@ -41,7 +41,7 @@ public sealed partial class ScriptInterpreter
         }
         finally
         {
-            heap.GiveBackTo(held);
+            _heap.GiveBackTo(held);
         }
     }
 
@@ -149,7 +149,7 @@ public sealed partial class ScriptInterpreter
     /// <param name="isOperator">Whether two types that <c>==</c> does not take fail.</param>
     private bool IsSame(ScriptValue left, ScriptValue right, int level = 0, bool isOperator = false)
     {
-        heap.Spend(1);
+        _heap.Spend(1);
         if (left.IsNothing || right.IsNothing)
         {
             return left.IsNothing && right.IsNothing;
@@ -183,16 +183,16 @@ public sealed partial class ScriptInterpreter
 
     private bool HaveSameMembers(ScriptValue left, ScriptValue right, int level)
     {
-        int count = heap.Count(left);
-        if (count != heap.Count(right) || level > DocumentLimits.MaxDepth)
+        int count = _heap.Count(left);
+        if (count != _heap.Count(right) || level > DocumentLimits.MaxDepth)
         {
             return false;
         }
 
         for (int index = 0; index < count; index++)
         {
-            int other = left.Kind == ValueKind.Array ? index : heap.Find(right, heap.Span(heap.Plain(heap.Name(left, index))));
-            if (other < 0 || !(left.Kind == ValueKind.Array ? IsSame(heap.Element(left, index), heap.Element(right, other), level) : IsSame(heap.Member(left, index), heap.Member(right, other), level)))
+            int other = left.Kind == ValueKind.Array ? index : _heap.Find(right, _heap.Span(_heap.Plain(_heap.Name(left, index))));
+            if (other < 0 || !(left.Kind == ValueKind.Array ? IsSame(_heap.Element(left, index), _heap.Element(right, other), level) : IsSame(_heap.Member(left, index), _heap.Member(right, other), level)))
             {
                 return false;
             }
@@ -203,16 +203,16 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue JoinAsCSharp(ScriptValue left, ScriptValue right)
     {
-        if (left.Kind == ValueKind.Text && left.Start + left.Length == heap.Length && !heap.HasHalves)
+        if (left.Kind == ValueKind.Text && left.Start + left.Length == _heap.Length && !_heap.HasHalves)
         {
             AddCSharpText(right);
-            return heap.TextFrom(left.Start);
+            return _heap.TextFrom(left.Start);
         }
 
-        int start = heap.Length;
+        int start = _heap.Length;
         AddCSharpText(left);
         AddCSharpText(right);
-        return heap.TextFrom(start);
+        return _heap.TextFrom(start);
     }
 
     /// <summary>Adds what <c>ToString()</c> of a value says in the invariant culture; of nothing nothing.</summary>
@@ -223,10 +223,10 @@ public sealed partial class ScriptInterpreter
             case ValueKind.Undefined or ValueKind.Null:
                 break;
             case ValueKind.True:
-                heap.Add("True"u8);
+                _heap.Add("True"u8);
                 break;
             case ValueKind.False:
-                heap.Add("False"u8);
+                _heap.Add("False"u8);
                 break;
             case var _ when TimeOf(value) is { IsTime: true } time && !(value.IsText && time.IsDay):
                 Add(time.Format(null));
@@ -235,7 +235,7 @@ public sealed partial class ScriptInterpreter
                 AddText(value, 0);
                 break;
             case ValueKind.Decimal:
-                heap.AddCopy(value.Start, value.Length);
+                _heap.AddCopy(value.Start, value.Length);
                 break;
             case var _ when value.IsNumber:
                 Add(Format(NumeralOf(value), null));
@@ -255,28 +255,28 @@ public sealed partial class ScriptInterpreter
             }
         }
 
-        var room = heap.Reserve(Encoding.UTF8.GetByteCount(text));
-        heap.Advance(Encoding.UTF8.GetBytes(text, room));
+        var room = _heap.Reserve(Encoding.UTF8.GetByteCount(text));
+        _heap.Advance(Encoding.UTF8.GetBytes(text, room));
     }
 
     private ScriptValue NewText(string text)
     {
-        heap.SpendOnBytes(text.Length);
-        int start = heap.Length;
+        _heap.SpendOnBytes(text.Length);
+        int start = _heap.Length;
         Add(text);
-        return heap.TextFrom(start);
+        return _heap.TextFrom(start);
     }
 
     private ScriptValue CSharpTextOf(ScriptValue value)
     {
         if (value.IsText && TimeOf(value) is not { IsTime: true, IsDay: false })
         {
-            return heap.Plain(value).With(ValueTrait.None);
+            return _heap.Plain(value).With(ValueTrait.None);
         }
 
-        int start = heap.Length;
+        int start = _heap.Length;
         AddCSharpText(value);
-        return heap.TextFrom(start);
+        return _heap.TextFrom(start);
     }
 
     /// <summary>Writes a value of C# as JSON.</summary>
@@ -301,7 +301,7 @@ public sealed partial class ScriptInterpreter
                 Write(room[..length].IndexOfAny((byte)'.', (byte)'e') < 0 ? ".0"u8 : default);
                 break;
             case ValueKind.Decimal:
-                Write(heap.Span(value));
+                Write(_heap.Span(value));
                 break;
             default:
                 Write("\""u8);

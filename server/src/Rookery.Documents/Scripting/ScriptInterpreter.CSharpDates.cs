@@ -39,11 +39,11 @@ public sealed partial class ScriptInterpreter
 
         if (value.Kind == ValueKind.Text)
         {
-            return CSharpTime.Read(heap.Span(value));
+            return CSharpTime.Read(_heap.Span(value));
         }
 
         Span<byte> room = stackalloc byte[MostBytes];
-        return CSharpTime.Read(room[..JsonText.Unescape(heap.Span(value), room)]);
+        return CSharpTime.Read(room[..JsonText.Unescape(_heap.Span(value), room)]);
     }
 
     private ScriptValue Value(CSharpDate date)
@@ -53,11 +53,11 @@ public sealed partial class ScriptInterpreter
             return ScriptValue.OfDate(date.Packed);
         }
 
-        int start = heap.Length;
-        var room = heap.Reserve(2 * sizeof(long));
+        int start = _heap.Length;
+        var room = _heap.Reserve(2 * sizeof(long));
         BinaryPrimitives.WriteInt64LittleEndian(room, date.Ticks);
         BinaryPrimitives.WriteInt64LittleEndian(room[sizeof(long)..], date.Offset);
-        heap.Advance(2 * sizeof(long));
+        _heap.Advance(2 * sizeof(long));
         return ScriptValue.InHeap(ValueKind.OffsetDate, start, 2 * sizeof(long));
     }
 
@@ -68,7 +68,7 @@ public sealed partial class ScriptInterpreter
             return CSharpDate.Unpack(value.Whole);
         }
 
-        var bytes = heap.Span(value);
+        var bytes = _heap.Span(value);
         return new CSharpDate(BinaryPrimitives.ReadInt64LittleEndian(bytes), DateForm.Offset, BinaryPrimitives.ReadInt64LittleEndian(bytes[sizeof(long)..]));
     }
 
@@ -108,13 +108,13 @@ public sealed partial class ScriptInterpreter
         }
         else if (isSpan && right.IsNumber && function is ScriptFunction.Times or ScriptFunction.DividedBy)
         {
-            double factor = heap.NumberOf(right);
+            double factor = _heap.NumberOf(right);
             var span = TimeSpan.FromTicks(left.Whole);
             return ScriptValue.OfSpan((function == ScriptFunction.Times ? span * factor : span / factor).Ticks);
         }
         else if (isOtherSpan && left.IsNumber && function == ScriptFunction.Times)
         {
-            return ScriptValue.OfSpan((TimeSpan.FromTicks(right.Whole) * heap.NumberOf(left)).Ticks);
+            return ScriptValue.OfSpan((TimeSpan.FromTicks(right.Whole) * _heap.NumberOf(left)).Ticks);
         }
 
         throw new ScriptFailure($"the script calculates with {NameOf(left)} and {NameOf(right)}");
@@ -142,7 +142,7 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.NewSpan:
                 return NewSpan(arguments);
             case ScriptFunction.SpanFrom:
-                return ScriptValue.OfSpan(SpanOf(heap.Span(arguments[1]), Required(arguments[0], "TimeSpan")).Ticks);
+                return ScriptValue.OfSpan(SpanOf(_heap.Span(arguments[1]), Required(arguments[0], "TimeSpan")).Ticks);
             case ScriptFunction.AddTo:
                 return AddTo(arguments[0], arguments[1], NetText(arguments[2]));
             case ScriptFunction.ParseDate or ScriptFunction.ParseSpan:
@@ -168,12 +168,12 @@ public sealed partial class ScriptInterpreter
         }
 
         bool isDate = TryGetDate(value, out var date)
-            || (value.IsText && CSharpDate.TryParse(heap.Span(heap.Plain(value)), out date));
+            || (value.IsText && CSharpDate.TryParse(_heap.Span(_heap.Plain(value)), out date));
         return !isDate ? throw NoTemporal(value, "date")
             : Value(date.Form == DateForm.Day ? date with { Form = DateForm.Unspecified } : date);
     }
 
-    private ScriptFailure NoTemporal(ScriptValue value, string kind) => new($"{(value.IsText ? $"'{Shown(heap.Plain(value))}'" : NameOf(value))} is no {kind} as documents write it");
+    private ScriptFailure NoTemporal(ScriptValue value, string kind) => new($"{(value.IsText ? $"'{Shown(_heap.Plain(value))}'" : NameOf(value))} is no {kind} as documents write it");
 
     private long DayTicks(ReadOnlySpan<ScriptValue> parts)
     {
@@ -193,7 +193,7 @@ public sealed partial class ScriptInterpreter
         var form = DateForm.Unspecified;
         if (parts[^1].IsText)
         {
-            form = heap.Span(parts[^1]).SequenceEqual("Utc"u8) ? DateForm.Utc : form;
+            form = _heap.Span(parts[^1]).SequenceEqual("Utc"u8) ? DateForm.Utc : form;
             parts = parts[..^1];
         }
 

@@ -5,11 +5,11 @@ public sealed partial class ScriptInterpreter
 {
     private ScriptValue GetProperty(ScriptValue target, ScriptValue name)
     {
-        var text = heap.Span(name);
+        var text = _heap.Span(name);
         bool asksWhether = text.SequenceEqual("HasValue"u8);
         if (target.Kind == ValueKind.Object)
         {
-            bool isKnown = heap.Find(target, text) >= 0;
+            bool isKnown = _heap.Find(target, text) >= 0;
             return asksWhether && !isKnown ? throw HasNoMember(target, name)
                 : text.SequenceEqual("Id"u8) && !isKnown ? IdOf(target)
                 : GetMember(target, name);
@@ -28,14 +28,14 @@ public sealed partial class ScriptInterpreter
 
         if (text.SequenceEqual("Length"u8) || text.SequenceEqual("Count"u8))
         {
-            return target.Kind == ValueKind.Array ? ScriptValue.OfInt(heap.Count(target))
-                : target.IsText && text[0] == (byte)'L' ? ScriptValue.OfInt(LengthOf(heap.Plain(target)))
+            return target.Kind == ValueKind.Array ? ScriptValue.OfInt(_heap.Count(target))
+                : target.IsText && text[0] == (byte)'L' ? ScriptValue.OfInt(LengthOf(_heap.Plain(target)))
                 : throw HasNoMember(target, name);
         }
 
         var time = TimeOf(target);
-        var part = time.IsDate ? PartOfDate(time.Date, heap.Span(name))
-            : time.IsSpan ? PartOfSpan(TimeSpan.FromTicks(time.Span), heap.Span(name))
+        var part = time.IsDate ? PartOfDate(time.Date, _heap.Span(name))
+            : time.IsSpan ? PartOfSpan(TimeSpan.FromTicks(time.Span), _heap.Span(name))
             : ScriptValue.Undefined;
         return part.Kind == ValueKind.Undefined ? throw HasNoMember(target, name) : part;
     }
@@ -43,14 +43,14 @@ public sealed partial class ScriptInterpreter
     /// <summary><c>Count</c>, <c>Keys</c> and <c>Values</c>, which objects have as dictionaries.</summary>
     private ScriptValue GetPropertyOfDictionary(ScriptValue target, ScriptValue name)
     {
-        if (target.Kind != ValueKind.Object || heap.Find(target, heap.Span(name)) >= 0)
+        if (target.Kind != ValueKind.Object || _heap.Find(target, _heap.Span(name)) >= 0)
         {
             return GetProperty(target, name);
         }
 
-        return heap.Span(name)[0] switch
+        return _heap.Span(name)[0] switch
         {
-            (byte)'C' => ScriptValue.OfInt(heap.Count(target)),
+            (byte)'C' => ScriptValue.OfInt(_heap.Count(target)),
             (byte)'K' => MembersOf(ScriptFunction.Keys, target),
             _ => MembersOf(ScriptFunction.Values, target),
         };
@@ -66,7 +66,7 @@ public sealed partial class ScriptInterpreter
 
         if (target.Kind == ValueKind.Object && key.IsText)
         {
-            return GetMember(target, heap.Plain(key));
+            return GetMember(target, _heap.Plain(key));
         }
 
         if (!key.IsNumber || NumeralOf(key) is not { IsWhole: true } index
@@ -75,7 +75,7 @@ public sealed partial class ScriptInterpreter
             throw new ScriptFailure($"the script asks {NameOf(target)} for what stands at {NameOf(key)}");
         }
 
-        int count = target.IsText ? LengthOf(heap.Plain(target)) : heap.Count(target);
+        int count = target.IsText ? LengthOf(_heap.Plain(target)) : _heap.Count(target);
         if (index.Whole < 0 || index.Whole >= count)
         {
             return isRequired ? throw new ScriptFailure($"the script asks {NameOf(target)} of {count} for the element at {index.Whole}") : ScriptValue.Null;
@@ -83,8 +83,8 @@ public sealed partial class ScriptInterpreter
 
         int at = (int)index.Whole;
         return target.IsText
-            ? Part(heap.Plain(target), at, at + 1).With(ValueTrait.Character)
-            : heap.Element(target, at);
+            ? Part(_heap.Plain(target), at, at + 1).With(ValueTrait.Character)
+            : _heap.Element(target, at);
     }
 
     private ScriptFailure HasNoMember(ScriptValue target, ScriptValue name) => new($"the script asks {NameOf(target)} for its member '{Shown(name)}', which it has not");

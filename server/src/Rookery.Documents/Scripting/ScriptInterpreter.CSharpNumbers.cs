@@ -32,12 +32,12 @@ public sealed partial class ScriptInterpreter
                 return new CSharpNumber((float)value.Double);
             case ValueKind.Number when value.Double == (int)value.Double:
                 return new CSharpNumber((int)value.Double);
-            case ValueKind.StoredNumber when Utf8Parser.TryParse(heap.Span(value), out long whole, out int read) && read == value.Length:
+            case ValueKind.StoredNumber when Utf8Parser.TryParse(_heap.Span(value), out long whole, out int read) && read == value.Length:
                 return new CSharpNumber(whole);
             case ValueKind.Decimal:
                 return new CSharpNumber(DecimalOf(value));
             default:
-                return new CSharpNumber(heap.NumberOf(value));
+                return new CSharpNumber(_heap.NumberOf(value));
         }
     }
 
@@ -49,8 +49,8 @@ public sealed partial class ScriptInterpreter
             return NumeralOf(value).Decimal;
         }
 
-        heap.SpendOnDigits(value.Length);
-        return decimal.Parse(heap.Span(value), NumberStyles.Float, CultureInfo.InvariantCulture);
+        _heap.SpendOnDigits(value.Length);
+        return decimal.Parse(_heap.Span(value), NumberStyles.Float, CultureInfo.InvariantCulture);
     }
 
     private ScriptValue Value(CSharpNumber number)
@@ -67,9 +67,9 @@ public sealed partial class ScriptInterpreter
                 return ScriptValue.OfReal(number.Real);
             default:
                 const int MostDigits = 32;
-                int start = heap.Length;
-                number.Decimal.TryFormat(heap.Reserve(MostDigits), out int length, default, CultureInfo.InvariantCulture);
-                heap.Advance(length);
+                int start = _heap.Length;
+                number.Decimal.TryFormat(_heap.Reserve(MostDigits), out int length, default, CultureInfo.InvariantCulture);
+                _heap.Advance(length);
                 return ScriptValue.InHeap(ValueKind.Decimal, start, length);
         }
     }
@@ -130,7 +130,7 @@ public sealed partial class ScriptInterpreter
                     : NewText(Format(value, NetText(rest[0])));
             case ScriptFunction.CastToText:
                 return value.IsText
-                    ? heap.Plain(value).With(ValueTrait.None)
+                    ? _heap.Plain(value).With(ValueTrait.None)
                     : throw new ScriptFailure(
                         $"the script casts {NameOf(value)} to a string: ToString() makes one of it");
             case >= ScriptFunction.ParseLong and <= ScriptFunction.ParseBoolean:
@@ -162,9 +162,9 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue Parse(ScriptFunction function, ScriptValue value)
     {
-        var text = heap.Plain(value);
-        heap.SpendOnDigits(text.Length);
-        var bytes = heap.Span(text);
+        var text = _heap.Plain(value);
+        _heap.SpendOnDigits(text.Length);
+        var bytes = _heap.Span(text);
         switch (function)
         {
             case ScriptFunction.ParseInt when int.TryParse(bytes, NumberStyles.Integer, CultureInfo.InvariantCulture, out int small):
@@ -219,7 +219,7 @@ public sealed partial class ScriptInterpreter
                 bool isFirst = (CSharpNumber.Compare(number, other) <= 0) == (function == ScriptFunction.CSharpMinimum);
                 return Value((isFirst ? number : other).As(type));
             case ScriptFunction.Power:
-                heap.Spend(StepsPerPower);
+                _heap.Spend(StepsPerPower);
                 return ScriptValue.OfReal(PortablePower.Of(number.Real, Required(arguments[1], "Math").Real));
             case ScriptFunction.SquareRoot:
                 return ScriptValue.OfReal(Math.Sqrt(number.Real));

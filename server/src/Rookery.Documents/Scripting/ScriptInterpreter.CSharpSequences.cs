@@ -12,19 +12,19 @@ public sealed partial class ScriptInterpreter
     {
         if (value.Kind != ValueKind.Object)
         {
-            return value.Kind == ValueKind.Array ? value : value.IsNothing ? heap.NewArray() : throw new ScriptFailure($"the script walks over {NameOf(value)}");
+            return value.Kind == ValueKind.Array ? value : value.IsNothing ? _heap.NewArray() : throw new ScriptFailure($"the script walks over {NameOf(value)}");
         }
 
-        var entries = heap.NewArray();
-        var (key, content) = (heap.NewText("Key"u8), heap.NewText("Value"u8));
-        int count = heap.Count(value);
+        var entries = _heap.NewArray();
+        var (key, content) = (_heap.NewText("Key"u8), _heap.NewText("Value"u8));
+        int count = _heap.Count(value);
         for (int index = 0; index < count; index++)
         {
-            heap.Spend(1);
-            var entry = heap.NewObject();
-            heap.Set(entry, key, heap.Name(value, index));
-            heap.Set(entry, content, heap.Member(value, index));
-            heap.Append(entries, entry);
+            _heap.Spend(1);
+            var entry = _heap.NewObject();
+            _heap.Set(entry, key, _heap.Name(value, index));
+            _heap.Set(entry, content, _heap.Member(value, index));
+            _heap.Append(entries, entry);
         }
 
         return entries;
@@ -42,12 +42,12 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.ElementAt or ScriptFunction.ElementAtOrNothing:
                 return ElementAt(first, arguments[1], function == ScriptFunction.ElementAt);
             case ScriptFunction.ContainsKey:
-                return ScriptValue.Of(first.Kind == ValueKind.Object && heap.Find(first, heap.Span(TextOf(arguments[1], function))) >= 0);
+                return ScriptValue.Of(first.Kind == ValueKind.Object && _heap.Find(first, _heap.Span(TextOf(arguments[1], function))) >= 0);
         }
 
         var sequence = ToSequence(first);
-        int count = heap.Count(sequence);
-        heap.Spend(1);
+        int count = _heap.Count(sequence);
+        _heap.Spend(1);
         switch (function)
         {
             case ScriptFunction.CSharpSkip or ScriptFunction.CSharpTake:
@@ -56,7 +56,7 @@ public sealed partial class ScriptInterpreter
                 return function == ScriptFunction.CSharpSkip ? Copy(sequence, kept, count - kept) : Copy(sequence, 0, kept);
             case ScriptFunction.CSharpReverse:
                 var reversed = Copy(sequence, 0, count);
-                heap.Elements(reversed).Reverse();
+                _heap.Elements(reversed).Reverse();
                 return reversed;
             case ScriptFunction.CSharpConcat:
                 var joined = Copy(sequence, 0, count);
@@ -64,7 +64,7 @@ public sealed partial class ScriptInterpreter
                 return joined;
             case ScriptFunction.WithElement:
                 joined = Copy(sequence, 0, count);
-                heap.Append(joined, arguments[1]);
+                _heap.Append(joined, arguments[1]);
                 return joined;
             case ScriptFunction.Union or ScriptFunction.Intersect or ScriptFunction.Except:
                 return Combine(function, sequence, ToSequence(arguments[1]));
@@ -73,8 +73,8 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.FirstOrNothing or ScriptFunction.LastOrNothing or ScriptFunction.OnlyOrNothing:
                 return count == 0 ? ScriptValue.Null : Picked(function, sequence, count);
             case ScriptFunction.OrNothing when count == 0:
-                var single = heap.NewArray();
-                heap.Append(single, arguments.Length > 1 ? arguments[1] : ScriptValue.Null);
+                var single = _heap.NewArray();
+                _heap.Append(single, arguments.Length > 1 ? arguments[1] : ScriptValue.Null);
                 return single;
             case ScriptFunction.OrNothing:
                 return sequence;
@@ -90,12 +90,12 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue Aggregate(ScriptFunction function, ScriptValue sequence)
     {
-        int count = heap.Count(sequence);
-        heap.Spend(1 + count);
+        int count = _heap.Count(sequence);
+        _heap.Spend(1 + count);
         switch (function)
         {
             case ScriptFunction.Distinct:
-                return AddNew(heap.NewArray(), sequence);
+                return AddNew(_heap.NewArray(), sequence);
             case ScriptFunction.Sum or ScriptFunction.Average:
                 return Sum(sequence, count, isAverage: function == ScriptFunction.Average);
         }
@@ -103,7 +103,7 @@ public sealed partial class ScriptInterpreter
         var extreme = ScriptValue.Null;
         for (int index = 0; index < count; index++)
         {
-            var element = heap.Element(sequence, index);
+            var element = _heap.Element(sequence, index);
             if (!element.IsNothing && (extreme.IsNothing || IsBefore(element, extreme, isLeast: function == ScriptFunction.Least)))
             {
                 extreme = element;
@@ -118,7 +118,7 @@ public sealed partial class ScriptInterpreter
     {
         int order = CompareInOrder(value, extreme);
         return order != 0 ? (order < 0) == isLeast
-            : value.Kind == ValueKind.StoredNumber && extreme.Kind == ValueKind.StoredNumber && heap.Span(value).SequenceCompareTo(heap.Span(extreme)) < 0;
+            : value.Kind == ValueKind.StoredNumber && extreme.Kind == ValueKind.StoredNumber && _heap.Span(value).SequenceCompareTo(_heap.Span(extreme)) < 0;
     }
 
     /// <summary>
@@ -130,7 +130,7 @@ public sealed partial class ScriptInterpreter
         bool hasFraction = false, isTyped = false, isStored = true;
         for (int index = 0; index < count; index++)
         {
-            var element = heap.Element(sequence, index);
+            var element = _heap.Element(sequence, index);
             if (!element.IsNothing)
             {
                 hasFraction |= Required(element, "Sum").IsReal;
@@ -162,7 +162,7 @@ public sealed partial class ScriptInterpreter
         int numbers = 0;
         for (int index = 0; index < count; index++)
         {
-            var element = heap.Element(sequence, index);
+            var element = _heap.Element(sequence, index);
             if (element.IsNothing)
             {
                 continue;
@@ -195,11 +195,11 @@ public sealed partial class ScriptInterpreter
         Span<byte> digits = stackalloc byte[NumberSum.MostBytes];
         for (int index = 0; index < count; index++)
         {
-            var element = heap.Element(sequence, index);
+            var element = _heap.Element(sequence, index);
             if (element.Kind == ValueKind.StoredNumber)
             {
-                heap.SpendOnDigits(element.Length);
-                sum.Add(heap.Span(element));
+                _heap.SpendOnDigits(element.Length);
+                sum.Add(_heap.Span(element));
             }
             else if (!element.IsNothing)
             {
@@ -209,10 +209,10 @@ public sealed partial class ScriptInterpreter
         }
 
         int written = isAverage ? sum.WriteAverage(digits) : sum.Write(digits);
-        int start = heap.Length;
-        heap.Add(digits[..written]);
-        heap.Add(digits[..written].IndexOfAny(".eE"u8) < 0 ? ".0"u8 : default);
-        return ScriptValue.InHeap(ValueKind.StoredNumber, start, heap.Length - start);
+        int start = _heap.Length;
+        _heap.Add(digits[..written]);
+        _heap.Add(digits[..written].IndexOfAny(".eE"u8) < 0 ? ".0"u8 : default);
+        return ScriptValue.InHeap(ValueKind.StoredNumber, start, _heap.Length - start);
     }
 
     private ScriptValue Picked(ScriptFunction function, ScriptValue sequence, int count)
@@ -222,16 +222,16 @@ public sealed partial class ScriptInterpreter
             throw new ScriptFailure($"the script takes the only element of a sequence that has {count}");
         }
 
-        return heap.Element(sequence, function is ScriptFunction.LastOf or ScriptFunction.LastOrNothing ? count - 1 : 0);
+        return _heap.Element(sequence, function is ScriptFunction.LastOf or ScriptFunction.LastOrNothing ? count - 1 : 0);
     }
 
     private int IndexOfSame(ScriptValue sequence, ScriptValue wanted, bool isBackwards = false)
     {
-        int count = heap.Count(sequence);
+        int count = _heap.Count(sequence);
         for (int passed = 0; passed < count; passed++)
         {
             int index = isBackwards ? count - 1 - passed : passed;
-            if (IsSame(heap.Element(sequence, index), wanted))
+            if (IsSame(_heap.Element(sequence, index), wanted))
             {
                 return index;
             }
@@ -243,14 +243,14 @@ public sealed partial class ScriptInterpreter
     /// <summary>Each value once: of both, of those that are in both, or of those that are only in the first.</summary>
     private ScriptValue Combine(ScriptFunction function, ScriptValue first, ScriptValue second)
     {
-        var combined = heap.NewArray();
-        for (int index = 0; index < heap.Count(first); index++)
+        var combined = _heap.NewArray();
+        for (int index = 0; index < _heap.Count(first); index++)
         {
-            var element = heap.Element(first, index);
+            var element = _heap.Element(first, index);
             bool isWanted = function == ScriptFunction.Union || (IndexOfSame(second, element) >= 0) == (function == ScriptFunction.Intersect);
             if (isWanted && IndexOfSame(combined, element) < 0)
             {
-                heap.Append(combined, element);
+                _heap.Append(combined, element);
             }
         }
 
@@ -259,12 +259,12 @@ public sealed partial class ScriptInterpreter
 
     private ScriptValue AddNew(ScriptValue known, ScriptValue sequence)
     {
-        for (int index = 0; index < heap.Count(sequence); index++)
+        for (int index = 0; index < _heap.Count(sequence); index++)
         {
-            var element = heap.Element(sequence, index);
+            var element = _heap.Element(sequence, index);
             if (IndexOfSame(known, element) < 0)
             {
-                heap.Append(known, element);
+                _heap.Append(known, element);
             }
         }
 
@@ -274,10 +274,10 @@ public sealed partial class ScriptInterpreter
     /// <summary>Sorts pairs of an element and its keys, stable; the directions are a text with a letter for each key, <c>a</c> or <c>d</c>.</summary>
     private ScriptValue SortByKeys(ScriptValue pairs, int count, ScriptValue directions)
     {
-        heap.Spend(1 + (2 * count));
+        _heap.Spend(1 + (2 * count));
         string letters = NetText(directions);
         long held = (long)count * 2 * sizeof(int);
-        heap.Hold(held);
+        _heap.Hold(held);
         var memory = PooledMemory.Rent((int)held);
         try
         {
@@ -289,10 +289,10 @@ public sealed partial class ScriptInterpreter
             }
 
             MergeSort(new KeyOrder(this, pairs, letters), order, room);
-            var sorted = heap.NewArray();
+            var sorted = _heap.NewArray();
             foreach (int index in order)
             {
-                heap.Append(sorted, heap.Element(heap.Element(pairs, index), 0));
+                _heap.Append(sorted, _heap.Element(_heap.Element(pairs, index), 0));
             }
 
             return sorted;
@@ -300,7 +300,7 @@ public sealed partial class ScriptInterpreter
         finally
         {
             memory.Return();
-            heap.GiveBack(held);
+            _heap.GiveBack(held);
         }
     }
 
@@ -308,8 +308,8 @@ public sealed partial class ScriptInterpreter
     {
         for (int key = 0; key < directions.Length; key++)
         {
-            heap.Spend(1);
-            var (first, second) = (heap.Element(left, key + 1), heap.Element(right, key + 1));
+            _heap.Spend(1);
+            var (first, second) = (_heap.Element(left, key + 1), _heap.Element(right, key + 1));
             int order = first.IsNothing || second.IsNothing ? second.IsNothing.CompareTo(first.IsNothing) : CompareInOrder(first, second);
             if (order != 0)
             {
@@ -323,10 +323,10 @@ public sealed partial class ScriptInterpreter
     /// <summary>The order of values that are something: NaN before other numbers, false before true.</summary>
     private int CompareInOrder(ScriptValue first, ScriptValue second) => first.Kind is ValueKind.True or ValueKind.False && second.Kind is ValueKind.True or ValueKind.False
         ? first.Kind.CompareTo(second.Kind)
-        : Compare(first, second) ?? double.IsNaN(heap.NumberOf(second)).CompareTo(double.IsNaN(heap.NumberOf(first)));
+        : Compare(first, second) ?? double.IsNaN(_heap.NumberOf(second)).CompareTo(double.IsNaN(_heap.NumberOf(first)));
 
     private readonly struct KeyOrder(ScriptInterpreter owner, ScriptValue pairs, string directions) : ISortOrder
     {
-        public int Compare(int left, int right) => owner.CompareKeys(owner.heap.Element(pairs, left), owner.heap.Element(pairs, right), directions);
+        public int Compare(int left, int right) => owner.CompareKeys(owner._heap.Element(pairs, left), owner._heap.Element(pairs, right), directions);
     }
 }

@@ -16,19 +16,19 @@ public sealed partial class ScriptInterpreter
     /// Counts the memory of a string of the runtime before it is made; until the function of C# that is at work has
     /// its value.
     /// </summary>
-    private void HoldString(long length) => heap.Hold(BytesPerString + (sizeof(char) * length));
+    private void HoldString(long length) => _heap.Hold(BytesPerString + (sizeof(char) * length));
 
     private string NetText(ScriptValue text)
     {
-        text = heap.Plain(text);
-        heap.SpendOnBytes(text.Length);
+        text = _heap.Plain(text);
+        _heap.SpendOnBytes(text.Length);
         HoldString(text.Length);
-        if (heap.HasHalves && Utf16Text.IndexOfHalf(heap.Span(text)) >= 0)
+        if (_heap.HasHalves && Utf16Text.IndexOfHalf(_heap.Span(text)) >= 0)
         {
             throw new ScriptFailure("the script goes on with a text that was cut inside a surrogate pair");
         }
 
-        return Encoding.UTF8.GetString(heap.Span(text));
+        return Encoding.UTF8.GetString(_heap.Span(text));
     }
 
     private ScriptValue InvokeOnCSharpText(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
@@ -47,7 +47,7 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.JoinWith:
                 return JoinWith(first, arguments[1]);
             case ScriptFunction.JoinAll:
-                return JoinWith(heap.NewText(default), first);
+                return JoinWith(_heap.NewText(default), first);
             case ScriptFunction.FormatText:
                 return FormatText(NetText(TextOf(first, function)), arguments[1]);
             case ScriptFunction.CompareOrdinal:
@@ -126,13 +126,13 @@ public sealed partial class ScriptInterpreter
     /// <summary>The invariant culture's case: letter for letter, by tables that are the same on every member.</summary>
     private ScriptValue InSimpleCase(ScriptValue text, bool isUpper)
     {
-        heap.SpendOnBytes(text.Length);
-        int start = heap.Length;
+        _heap.SpendOnBytes(text.Length);
+        int start = _heap.Length;
 
         // The other case of a letter takes three bytes for two at most.
-        var room = heap.Reserve((text.Length * 3 / 2) + Utf16Text.PairBytes);
+        var room = _heap.Reserve((text.Length * 3 / 2) + Utf16Text.PairBytes);
         int written = 0;
-        for (var rest = heap.Span(text); !rest.IsEmpty;)
+        for (var rest = _heap.Span(text); !rest.IsEmpty;)
         {
             int character = Utf16Text.Take(ref rest);
 
@@ -141,8 +141,8 @@ public sealed partial class ScriptInterpreter
             written += Utf16Text.Write(isKept ? character : LetterCase.Map(character, isUpper), room[written..]);
         }
 
-        heap.Advance(written);
-        return heap.TextFrom(start);
+        _heap.Advance(written);
+        return _heap.TextFrom(start);
     }
 
     private ScriptValue ReplaceAsCSharp(string text, string wanted, ReadOnlySpan<ScriptValue> arguments)
@@ -166,7 +166,7 @@ public sealed partial class ScriptInterpreter
     }
 
     private ScriptValue TextOf(ScriptValue value, ScriptFunction function) => value.IsText
-        ? heap.Plain(value)
+        ? _heap.Plain(value)
         : throw new ScriptFailure($"the script calls {function.ToString().Replace("CSharp", "", StringComparison.Ordinal)} on {NameOf(value)}, which is no string");
 
     private int IndexIn(ScriptValue value, int most) => Required(value, "an index") is { IsWhole: true } index
@@ -174,11 +174,11 @@ public sealed partial class ScriptInterpreter
         ? (int)index.Whole
         : throw new ScriptFailure($"an index or length is not between 0 and {most}");
 
-    private char CharacterOf(ScriptValue value) => NetText(value) is [var only] ? only : throw new ScriptFailure($"'{Shown(heap.Plain(value))}' is no single character");
+    private char CharacterOf(ScriptValue value) => NetText(value) is [var only] ? only : throw new ScriptFailure($"'{Shown(_heap.Plain(value))}' is no single character");
 
     /// <summary>The comparison that the last argument names, as the definition was told to put it there; without one by the numbers of characters.</summary>
     private StringComparison ComparisonOf(ReadOnlySpan<ScriptValue> arguments) =>
-        arguments[^1].Kind == ValueKind.Text && heap.Span(arguments[^1]).SequenceEqual("\0OrdinalIgnoreCase"u8) ? StringComparison.OrdinalIgnoreCase : StringComparison.Ordinal;
+        arguments[^1].Kind == ValueKind.Text && _heap.Span(arguments[^1]).SequenceEqual("\0OrdinalIgnoreCase"u8) ? StringComparison.OrdinalIgnoreCase : StringComparison.Ordinal;
 
     private ScriptValue SearchAsCSharp(ScriptFunction function, ScriptValue text, ScriptValue wanted, ReadOnlySpan<ScriptValue> arguments)
     {
@@ -186,8 +186,8 @@ public sealed partial class ScriptInterpreter
         SpendOnSearch(text.Length, wanted.Length);
         if (arguments.Length == 2 && function is ScriptFunction.CSharpIncludes or ScriptFunction.CSharpStartsWith or ScriptFunction.CSharpEndsWith)
         {
-            var bytes = heap.Span(text);
-            var part = heap.Span(wanted);
+            var bytes = _heap.Span(text);
+            var part = _heap.Span(wanted);
             return ScriptValue.Of(function == ScriptFunction.CSharpIncludes ? bytes.IndexOf(part) >= 0 : function == ScriptFunction.CSharpStartsWith ? bytes.StartsWith(part) : bytes.EndsWith(part));
         }
 
@@ -214,7 +214,7 @@ public sealed partial class ScriptInterpreter
             if (!argument.IsNothing)
             {
                 string some = argument.Kind == ValueKind.Array
-                    ? NetText(JoinWith(heap.NewText(default), argument))
+                    ? NetText(JoinWith(_heap.NewText(default), argument))
                     : CharacterOf(TextOf(argument, function)).ToString();
                 HoldString(CopiesOfCharacters * some.Length);
                 trimmed.Append(some);
@@ -253,11 +253,11 @@ public sealed partial class ScriptInterpreter
     /// </summary>
     private ScriptValue SplitAsCSharp(string text, ScriptValue separators, ReadOnlySpan<ScriptValue> options)
     {
-        heap.Hold(BytesPerString + ((long)heap.Count(separators) * IntPtr.Size));
-        var parts = new string[heap.Count(separators)];
+        _heap.Hold(BytesPerString + ((long)_heap.Count(separators) * IntPtr.Size));
+        var parts = new string[_heap.Count(separators)];
         for (int index = 0; index < parts.Length; index++)
         {
-            var part = heap.Element(separators, index);
+            var part = _heap.Element(separators, index);
             parts[index] = part.IsNothing ? "" : NetText(TextOf(part, ScriptFunction.CSharpSplit));
         }
 
@@ -276,11 +276,11 @@ public sealed partial class ScriptInterpreter
         }
 
         SpendOnSearch(text.Length, parts.Length);
-        heap.Hold(BytesOfSplit(text, parts));
-        var array = heap.NewArray();
+        _heap.Hold(BytesOfSplit(text, parts));
+        var array = _heap.NewArray();
         foreach (string part in text.Split(parts, most, choices))
         {
-            heap.Append(array, NewText(part));
+            _heap.Append(array, NewText(part));
         }
 
         return array;
@@ -289,26 +289,26 @@ public sealed partial class ScriptInterpreter
     private ScriptValue JoinWith(ScriptValue separator, ScriptValue values)
     {
         values = ToSequence(values);
-        int start = heap.Length;
+        int start = _heap.Length;
         var between = separator.IsNothing ? default : separator;
-        for (int index = 0; index < heap.Count(values); index++)
+        for (int index = 0; index < _heap.Count(values); index++)
         {
-            heap.Spend(1);
+            _heap.Spend(1);
             if (index > 0)
             {
                 AddCSharpText(between);
             }
 
-            AddCSharpText(heap.Element(values, index));
+            AddCSharpText(_heap.Element(values, index));
         }
 
-        return heap.TextFrom(start);
+        return _heap.TextFrom(start);
     }
 
     /// <summary><c>string.Format</c>: <c>{index,width:format}</c> stands for a value, <c>{{</c> for a brace.</summary>
     private ScriptValue FormatText(string format, ScriptValue values)
     {
-        int start = heap.Length;
+        int start = _heap.Length;
         for (int at = 0; at < format.Length; at++)
         {
             char next = format[at];
@@ -332,34 +332,34 @@ public sealed partial class ScriptInterpreter
             }
         }
 
-        return heap.TextFrom(start);
+        return _heap.TextFrom(start);
     }
 
     private void AddFormatted(string item, ScriptValue values)
     {
-        heap.Spend(4);
+        _heap.Spend(4);
         int colon = item.IndexOf(':', StringComparison.Ordinal);
         string head = colon < 0 ? item : item[..colon];
         int comma = head.IndexOf(',', StringComparison.Ordinal);
         int width = 0;
-        if (!int.TryParse(comma < 0 ? head : head[..comma], NumberStyles.AllowTrailingWhite, CultureInfo.InvariantCulture, out int index) || index >= heap.Count(values)
+        if (!int.TryParse(comma < 0 ? head : head[..comma], NumberStyles.AllowTrailingWhite, CultureInfo.InvariantCulture, out int index) || index >= _heap.Count(values)
             || (comma >= 0 && (!int.TryParse(head[(comma + 1)..], NumberStyles.Integer, CultureInfo.InvariantCulture, out width) || Math.Abs((long)width) > MostPadding)))
         {
             throw InvalidFormat();
         }
 
-        var value = heap.Element(values, index);
-        int before = heap.Length;
+        var value = _heap.Element(values, index);
+        int before = _heap.Length;
         bool isFormatted = colon >= 0 && (value.IsNumber || TimeOf(value) is { IsTime: true });
         if (isFormatted || width != 0)
         {
             string text = isFormatted ? Format(value, item[(colon + 1)..]) : NetText(CSharpTextOf(value));
-            heap.Truncate(before);
+            _heap.Truncate(before);
             Add(width < 0 ? text.PadRight(-width) : text.PadLeft(width));
         }
         else
         {
-            heap.Truncate(before);
+            _heap.Truncate(before);
             AddCSharpText(value);
         }
     }

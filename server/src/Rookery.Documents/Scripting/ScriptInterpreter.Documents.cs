@@ -7,21 +7,21 @@ namespace Rookery.Documents.Scripting;
 /// <content>Documents: parameters and those that a script loads.</content>
 public sealed partial class ScriptInterpreter
 {
-    private readonly List<DocumentEntry> documents = [];
-    private readonly List<LoadEntry> loads = [];
-    private readonly ScriptDocumentReceiver receive;
-    private ScriptValue received;
+    private readonly List<DocumentEntry> _documents = [];
+    private readonly List<LoadEntry> _loads = [];
+    private readonly ScriptDocumentReceiver _receive;
+    private ScriptValue _received;
 
     /// <summary>Copies a document into the heap: its metadata as the member of documents shows them, and its body.</summary>
     private ScriptValue Keep(in DocumentView document, ReadOnlySpan<byte> changeVector)
     {
-        var id = heap.NewText(document.Id);
-        int metadata = heap.Length;
-        heap.Add((byte)'{');
+        var id = _heap.NewText(document.Id);
+        int metadata = _heap.Length;
+        _heap.Add((byte)'{');
         if (!document.Metadata.IsEmpty)
         {
-            heap.Add(document.Metadata);
-            heap.Add((byte)',');
+            _heap.Add(document.Metadata);
+            _heap.Add((byte)',');
         }
 
         if (!document.Collection.IsEmpty)
@@ -38,54 +38,54 @@ public sealed partial class ScriptInterpreter
         WireDate.Write(modified, document.LastModifiedTicks);
         AddTextMember("\"@last-modified\":\""u8, modified);
         AddTextMember("\"@id\":\""u8, document.Id);
-        heap.Truncate(heap.Length - 1);
-        heap.Add((byte)'}');
-        int body = heap.Length;
-        heap.Add((byte)'{');
-        heap.Add(document.Body);
-        heap.Add((byte)'}');
-        documents.Add(new DocumentEntry(id, metadata, body, default));
-        return heap.FromJson(body, heap.Length, documents.Count - 1);
+        _heap.Truncate(_heap.Length - 1);
+        _heap.Add((byte)'}');
+        int body = _heap.Length;
+        _heap.Add((byte)'{');
+        _heap.Add(document.Body);
+        _heap.Add((byte)'}');
+        _documents.Add(new DocumentEntry(id, metadata, body, default));
+        return _heap.FromJson(body, _heap.Length, _documents.Count - 1);
     }
 
     /// <summary>A document that is to be made: it has no id yet, and metadata without members.</summary>
     private ScriptValue KeepNew()
     {
-        int metadata = heap.Length;
-        heap.Add("{}"u8);
-        int body = heap.Length;
-        heap.Add("{}"u8);
-        documents.Add(new DocumentEntry(ScriptValue.Null, metadata, body, default));
-        return heap.FromJson(body, heap.Length, documents.Count - 1);
+        int metadata = _heap.Length;
+        _heap.Add("{}"u8);
+        int body = _heap.Length;
+        _heap.Add("{}"u8);
+        _documents.Add(new DocumentEntry(ScriptValue.Null, metadata, body, default));
+        return _heap.FromJson(body, _heap.Length, _documents.Count - 1);
     }
 
     private void AddTextMember(ReadOnlySpan<byte> head, ReadOnlySpan<byte> text)
     {
         const int MostBytesOfEscape = 6;
-        heap.Add(head);
-        heap.Advance(JsonText.Escape(text, heap.Reserve(text.Length * MostBytesOfEscape)));
-        heap.Add("\","u8);
+        _heap.Add(head);
+        _heap.Advance(JsonText.Escape(text, _heap.Reserve(text.Length * MostBytesOfEscape)));
+        _heap.Add("\","u8);
     }
 
     private ScriptValue IdOf(ScriptValue value)
     {
-        int document = heap.DocumentOf(value);
-        return document < 0 ? ScriptValue.Null : documents[document].Id;
+        int document = _heap.DocumentOf(value);
+        return document < 0 ? ScriptValue.Null : _documents[document].Id;
     }
 
     private ScriptValue MetadataOf(ScriptValue value)
     {
-        int number = heap.DocumentOf(value);
+        int number = _heap.DocumentOf(value);
         if (number < 0)
         {
-            return value.Kind == ValueKind.Object && heap.Find(value, "@metadata"u8) is >= 0 and int member ? heap.Member(value, member) : ScriptValue.Undefined;
+            return value.Kind == ValueKind.Object && _heap.Find(value, "@metadata"u8) is >= 0 and int member ? _heap.Member(value, member) : ScriptValue.Undefined;
         }
 
-        ref var document = ref CollectionsMarshal.AsSpan(documents)[number];
+        ref var document = ref CollectionsMarshal.AsSpan(_documents)[number];
         if (document.Metadata.Kind == ValueKind.Undefined)
         {
-            document.Metadata = heap.FromJson(document.MetadataStart, document.BodyStart);
-            heap.Freeze(document.Metadata);
+            document.Metadata = _heap.FromJson(document.MetadataStart, document.BodyStart);
+            _heap.Freeze(document.Metadata);
         }
 
         return document.Metadata;
@@ -96,12 +96,12 @@ public sealed partial class ScriptInterpreter
     {
         if (id.Kind == ValueKind.Array)
         {
-            var array = heap.NewArray();
-            for (int index = 0; index < heap.Count(id); index++)
+            var array = _heap.NewArray();
+            for (int index = 0; index < _heap.Count(id); index++)
             {
-                heap.Spend(1);
-                var element = heap.Element(id, index);
-                heap.Append(array, element.Kind == ValueKind.Array ? ScriptValue.Null : Load(element));
+                _heap.Spend(1);
+                var element = _heap.Element(id, index);
+                _heap.Append(array, element.Kind == ValueKind.Array ? ScriptValue.Null : Load(element));
             }
 
             return array;
@@ -113,43 +113,43 @@ public sealed partial class ScriptInterpreter
         }
 
         // No document has a longer id: it is neither copied nor compared with those before it.
-        id = heap.Plain(id);
+        id = _heap.Plain(id);
         if (id.Length is 0 or > DocumentId.MaxBytes)
         {
             return ScriptValue.Null;
         }
 
-        foreach (var known in loads)
+        foreach (var known in _loads)
         {
-            heap.Spend(known.Id.Length == id.Length ? 1 + (id.Length / BytesPerStep) : 1);
-            if (heap.Span(known.Id).SequenceEqual(heap.Span(id)))
+            _heap.Spend(known.Id.Length == id.Length ? 1 + (id.Length / BytesPerStep) : 1);
+            if (_heap.Span(known.Id).SequenceEqual(_heap.Span(id)))
             {
                 return known.Document;
             }
         }
 
         const int StepsPerLoad = 100;
-        if (loads.Count == limits.Loads)
+        if (_loads.Count == _limits.Loads)
         {
-            throw new ScriptFailure($"the script loads more than {limits.Loads} documents");
+            throw new ScriptFailure($"the script loads more than {_limits.Loads} documents");
         }
 
-        heap.Spend(StepsPerLoad);
-        received = ScriptValue.Null;
+        _heap.Spend(StepsPerLoad);
+        _received = ScriptValue.Null;
         if (Documents is not null)
         {
             // The id is copied, because what is received moves the heap.
-            Documents.Load(heap.Span(id).ToArray(), receive);
+            Documents.Load(_heap.Span(id).ToArray(), _receive);
         }
 
-        loads.Add(new LoadEntry(id, received));
-        return received;
+        _loads.Add(new LoadEntry(id, _received));
+        return _received;
     }
 
     private void Receive(in DocumentView document, ReadOnlySpan<byte> changeVector)
     {
-        received = Keep(document, changeVector);
-        heap.Allow(Math.Min((long)document.Body.Length * limits.StepsPerByte, limits.MostSteps / limits.Loads));
+        _received = Keep(document, changeVector);
+        _heap.Allow(Math.Min((long)document.Body.Length * _limits.StepsPerByte, _limits.MostSteps / _limits.Loads));
     }
 
     private record struct DocumentEntry(ScriptValue Id, int MetadataStart, int BodyStart, ScriptValue Metadata);

@@ -12,11 +12,11 @@ public sealed partial class ScriptInterpreter
     {
         int frame = 0;
         int localsAt = 0;
-        Enter(functions[0], ref localsAt);
-        int at = functions[0].Start;
+        Enter(_functions[0], ref localsAt);
+        int at = _functions[0].Start;
         while (true)
         {
-            heap.Spend(1);
+            _heap.Spend(1);
             var opcode = (Opcode)code[at++];
             switch (opcode)
             {
@@ -43,23 +43,23 @@ public sealed partial class ScriptInterpreter
                     at += sizeof(double);
                     break;
                 case Opcode.PushText:
-                    Push(constants[Operand(code, ref at)]);
+                    Push(_constants[Operand(code, ref at)]);
                     break;
                 case Opcode.LoadLocal:
-                    Push(stack[localsAt + Operand(code, ref at)]);
+                    Push(_stack[localsAt + Operand(code, ref at)]);
                     break;
                 case Opcode.StoreLocal:
-                    stack[localsAt + Operand(code, ref at)] = Pop();
+                    _stack[localsAt + Operand(code, ref at)] = Pop();
                     break;
                 case Opcode.Pop:
-                    top--;
+                    _top--;
                     break;
                 case Opcode.Duplicate:
-                    Push(stack[top - 1]);
+                    Push(_stack[_top - 1]);
                     break;
                 case Opcode.DuplicateTwo:
-                    Push(stack[top - 2]);
-                    Push(stack[top - 2]);
+                    Push(_stack[_top - 2]);
+                    Push(_stack[_top - 2]);
                     break;
                 case Opcode.Jump:
                     at = Target(code, at);
@@ -68,18 +68,18 @@ public sealed partial class ScriptInterpreter
                     at = IsTrue(Pop()) ? at + sizeof(int) : Target(code, at);
                     break;
                 case Opcode.JumpKeepingFalse:
-                    at = Keep(!IsTrue(stack[top - 1]), code, at);
+                    at = Keep(!IsTrue(_stack[_top - 1]), code, at);
                     break;
                 case Opcode.JumpKeepingTrue:
-                    at = Keep(IsTrue(stack[top - 1]), code, at);
+                    at = Keep(IsTrue(_stack[_top - 1]), code, at);
                     break;
                 case Opcode.JumpKeepingValue:
-                    at = Keep(!stack[top - 1].IsNothing, code, at);
+                    at = Keep(!_stack[_top - 1].IsNothing, code, at);
                     break;
                 case Opcode.BeginIteration:
                     int iteration = localsAt + Operand(code, ref at);
-                    stack[iteration] = ToArray(Pop());
-                    stack[iteration + 1] = ScriptValue.Of(0);
+                    _stack[iteration] = ToArray(Pop());
+                    _stack[iteration + 1] = ScriptValue.Of(0);
                     break;
                 case Opcode.NextElement:
                     iteration = localsAt + Operand(code, ref at);
@@ -87,22 +87,22 @@ public sealed partial class ScriptInterpreter
                     at = TryNext(iteration, element) ? at + sizeof(int) : Target(code, at);
                     break;
                 case Opcode.Call:
-                    var function = functions[Operand(code, ref at)];
+                    var function = _functions[Operand(code, ref at)];
                     Operand(code, ref at);
                     if (frame == MostFrames)
                     {
                         throw new ScriptFailure($"the script calls its functions deeper than {MostFrames} levels");
                     }
 
-                    frames[frame++] = new Frame(at, localsAt);
+                    _frames[frame++] = new Frame(at, localsAt);
                     Enter(function, ref localsAt);
                     at = function.Start;
                     break;
                 case Opcode.Invoke:
                     var number = (ScriptFunction)Operand(code, ref at);
                     int count = Operand(code, ref at);
-                    var value = Invoke(number, stack.AsSpan(top - count, count));
-                    top -= count;
+                    var value = Invoke(number, _stack.AsSpan(_top - count, count));
+                    _top -= count;
                     Push(value);
                     break;
                 case Opcode.Return:
@@ -112,30 +112,30 @@ public sealed partial class ScriptInterpreter
                         return value;
                     }
 
-                    top = localsAt;
-                    (at, localsAt) = (frames[--frame].Return, frames[frame].Base);
+                    _top = localsAt;
+                    (at, localsAt) = (_frames[--frame].Return, _frames[frame].Base);
                     Push(value);
                     break;
                 case Opcode.NewArray:
-                    Push(heap.NewArray());
+                    Push(_heap.NewArray());
                     break;
                 case Opcode.NewObject:
-                    Push(heap.NewObject());
+                    Push(_heap.NewObject());
                     break;
                 case Opcode.GetMember:
-                    stack[top - 1] = GetMember(stack[top - 1], constants[Operand(code, ref at)]);
+                    _stack[_top - 1] = GetMember(_stack[_top - 1], _constants[Operand(code, ref at)]);
                     break;
                 case Opcode.SetMember:
                     value = Pop();
-                    SetMember(stack[top - 1], constants[Operand(code, ref at)], value);
-                    stack[top - 1] = value;
+                    SetMember(_stack[_top - 1], _constants[Operand(code, ref at)], value);
+                    _stack[_top - 1] = value;
                     break;
                 case Opcode.AddMember:
                     value = Pop();
-                    heap.Set(stack[top - 1], constants[Operand(code, ref at)], value);
+                    _heap.Set(_stack[_top - 1], _constants[Operand(code, ref at)], value);
                     break;
                 case Opcode.DeleteMember:
-                    stack[top - 1] = Delete(stack[top - 1], constants[Operand(code, ref at)]);
+                    _stack[_top - 1] = Delete(_stack[_top - 1], _constants[Operand(code, ref at)]);
                     break;
                 default:
                     Operate(opcode);
@@ -150,19 +150,19 @@ public sealed partial class ScriptInterpreter
         switch (opcode)
         {
             case Opcode.Not:
-                stack[top - 1] = ScriptValue.Of(!IsTrue(stack[top - 1]));
+                _stack[_top - 1] = ScriptValue.Of(!IsTrue(_stack[_top - 1]));
                 return;
             case Opcode.Negate:
-                stack[top - 1] = ScriptValue.Of(-ToNumber(stack[top - 1]));
+                _stack[_top - 1] = ScriptValue.Of(-ToNumber(_stack[_top - 1]));
                 return;
             case Opcode.ToNumber:
-                stack[top - 1] = ScriptValue.Of(ToNumber(stack[top - 1]));
+                _stack[_top - 1] = ScriptValue.Of(ToNumber(_stack[_top - 1]));
                 return;
             case Opcode.TypeOf:
-                stack[top - 1] = heap.NewText(TypeOf(stack[top - 1]));
+                _stack[_top - 1] = _heap.NewText(TypeOf(_stack[_top - 1]));
                 return;
             case Opcode.ToArray:
-                stack[top - 1] = ToArray(stack[top - 1]);
+                _stack[_top - 1] = ToArray(_stack[_top - 1]);
                 return;
         }
 
@@ -170,37 +170,37 @@ public sealed partial class ScriptInterpreter
         switch (opcode)
         {
             case Opcode.Append:
-                heap.Append(stack[top - 1], right);
+                _heap.Append(_stack[_top - 1], right);
                 return;
             case Opcode.AppendAll:
-                AppendAll(stack[top - 1], ToArray(right));
+                AppendAll(_stack[_top - 1], ToArray(right));
                 return;
             case Opcode.AppendFlat when right.Kind == ValueKind.Array:
-                AppendAll(stack[top - 1], right);
+                AppendAll(_stack[_top - 1], right);
                 return;
             case Opcode.AppendFlat:
-                heap.Append(stack[top - 1], right);
+                _heap.Append(_stack[_top - 1], right);
                 return;
             case Opcode.AddAll:
-                AddAll(stack[top - 1], right);
+                AddAll(_stack[_top - 1], right);
                 return;
             case Opcode.AddElement:
                 var key = ToText(Pop());
-                heap.Set(stack[top - 1], key, right);
+                _heap.Set(_stack[_top - 1], key, right);
                 return;
             case Opcode.GetElement:
-                stack[top - 1] = GetElement(stack[top - 1], right);
+                _stack[_top - 1] = GetElement(_stack[_top - 1], right);
                 return;
             case Opcode.SetElement:
                 key = Pop();
-                SetElement(stack[top - 1], key, right);
-                stack[top - 1] = right;
+                SetElement(_stack[_top - 1], key, right);
+                _stack[_top - 1] = right;
                 return;
             case Opcode.DeleteElement:
-                stack[top - 1] = Delete(stack[top - 1], ToText(right));
+                _stack[_top - 1] = Delete(_stack[_top - 1], ToText(right));
                 return;
             default:
-                stack[top - 1] = Calculate(opcode, stack[top - 1], right);
+                _stack[_top - 1] = Calculate(opcode, _stack[_top - 1], right);
                 return;
         }
     }
@@ -208,22 +208,22 @@ public sealed partial class ScriptInterpreter
     /// <summary>Begins a function whose arguments are on the stack: its other locals are undefined.</summary>
     private void Enter(FunctionEntry function, ref int localsAt)
     {
-        localsAt = top - function.Parameters;
+        localsAt = _top - function.Parameters;
         int end = localsAt + function.Locals;
         EnsureStack(end);
-        heap.Spend((end - top) / LocalsPerStep);
-        stack.AsSpan(top, end - top).Clear();
-        top = end;
+        _heap.Spend((end - _top) / LocalsPerStep);
+        _stack.AsSpan(_top, end - _top).Clear();
+        _top = end;
     }
 
     private void Push(ScriptValue value)
     {
-        if (top == stack.Length)
+        if (_top == _stack.Length)
         {
-            EnsureStack(top + 1);
+            EnsureStack(_top + 1);
         }
 
-        stack[top++] = value;
+        _stack[_top++] = value;
     }
 
     private void EnsureStack(int length)
@@ -233,24 +233,24 @@ public sealed partial class ScriptInterpreter
             throw new ScriptFailure("the script keeps too many values at once");
         }
 
-        if (length > stack.Length)
+        if (length > _stack.Length)
         {
-            Array.Resize(ref stack, Math.Max(length, 2 * stack.Length));
+            Array.Resize(ref _stack, Math.Max(length, 2 * _stack.Length));
         }
     }
 
-    private ScriptValue Pop() => stack[--top];
+    private ScriptValue Pop() => _stack[--_top];
 
     private bool TryNext(int iteration, int element)
     {
-        var position = (int)stack[iteration + 1].Double;
-        if (position >= heap.Count(stack[iteration]))
+        var position = (int)_stack[iteration + 1].Double;
+        if (position >= _heap.Count(_stack[iteration]))
         {
             return false;
         }
 
-        stack[element] = heap.Element(stack[iteration], position);
-        stack[iteration + 1] = ScriptValue.Of(position + 1);
+        _stack[element] = _heap.Element(_stack[iteration], position);
+        _stack[iteration + 1] = ScriptValue.Of(position + 1);
         return true;
     }
 
@@ -261,7 +261,7 @@ public sealed partial class ScriptInterpreter
             return Target(code, at);
         }
 
-        top--;
+        _top--;
         return at + sizeof(int);
     }
 

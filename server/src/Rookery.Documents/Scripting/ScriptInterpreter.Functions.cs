@@ -5,7 +5,7 @@ public sealed partial class ScriptInterpreter
 {
     private ScriptValue Invoke(ScriptFunction function, ReadOnlySpan<ScriptValue> arguments)
     {
-        heap.Spend(4);
+        _heap.Spend(4);
         var first = arguments.IsEmpty ? ScriptValue.Undefined : arguments[0];
         var rest = arguments.IsEmpty ? arguments : arguments[1..];
         return function switch
@@ -40,8 +40,8 @@ public sealed partial class ScriptInterpreter
     {
         ScriptFunction.Includes => ScriptValue.Of(false),
         ScriptFunction.IndexOf or ScriptFunction.LastIndexOf => ScriptValue.Of(-1),
-        ScriptFunction.Concat => InvokeOnArray(function, heap.NewArray(), arguments),
-        ScriptFunction.Flat => heap.NewArray(),
+        ScriptFunction.Concat => InvokeOnArray(function, _heap.NewArray(), arguments),
+        ScriptFunction.Flat => _heap.NewArray(),
         ScriptFunction.Push or ScriptFunction.Pop or ScriptFunction.Shift or ScriptFunction.Unshift or ScriptFunction.Splice or ScriptFunction.Reverse or ScriptFunction.Sort
             => throw new ScriptFailure($"the script calls {function} on an array that does not exist"),
         _ => ScriptValue.Undefined,
@@ -76,12 +76,12 @@ public sealed partial class ScriptInterpreter
                 return ParseInteger(first, arguments);
             case ScriptFunction.ParseFloat:
                 var text = ToText(first);
-                heap.SpendOnDigits(text.Length);
-                return ScriptValue.Of(NumberText.ParsePrefix(heap.Span(text)));
+                _heap.SpendOnDigits(text.Length);
+                return ScriptValue.Of(NumberText.ParsePrefix(_heap.Span(text)));
             case ScriptFunction.IsNaN:
                 return ScriptValue.Of(double.IsNaN(ToNumber(first)));
             case ScriptFunction.IsInteger:
-                return ScriptValue.Of(first.IsNumber && heap.NumberOf(first) is var number && double.IsFinite(number) && number == Math.Truncate(number));
+                return ScriptValue.Of(first.IsNumber && _heap.NumberOf(first) is var number && double.IsFinite(number) && number == Math.Truncate(number));
             case ScriptFunction.IsFinite:
                 return ScriptValue.Of(double.IsFinite(ToNumber(first)));
             case ScriptFunction.IsArray:
@@ -100,8 +100,8 @@ public sealed partial class ScriptInterpreter
         }
 
         var text = ToText(first);
-        heap.SpendOnDigits(text.Length);
-        return ScriptValue.Of(NumberText.ParseInteger(heap.Span(text), radix));
+        _heap.SpendOnDigits(text.Length);
+        return ScriptValue.Of(NumberText.ParseInteger(_heap.Span(text), radix));
     }
 
     /// <summary>The number's whole part, modulo 2³², as ECMA-262's ToInt32.</summary>
@@ -145,31 +145,31 @@ public sealed partial class ScriptInterpreter
 
         // All digits of a double, up to seventy, are worked out with long arithmetic.
         const int StepsPerFixed = 64;
-        heap.Spend(StepsPerFixed);
-        int start = heap.Length;
-        heap.Advance(NumberText.FormatFixed(number, digits, heap.Reserve(NumberText.MostFixedBytes)));
-        return heap.TextFrom(start);
+        _heap.Spend(StepsPerFixed);
+        int start = _heap.Length;
+        _heap.Advance(NumberText.FormatFixed(number, digits, _heap.Reserve(NumberText.MostFixedBytes)));
+        return _heap.TextFrom(start);
     }
 
     private ScriptValue MembersOf(ScriptFunction function, ScriptValue value)
     {
-        value = value.IsText ? Split(heap.Plain(value), heap.NewText(default)) : value;
-        var array = heap.NewArray();
-        int count = value.IsContainer ? heap.Count(value) : 0;
+        value = value.IsText ? Split(_heap.Plain(value), _heap.NewText(default)) : value;
+        var array = _heap.NewArray();
+        int count = value.IsContainer ? _heap.Count(value) : 0;
         for (int index = 0; index < count; index++)
         {
-            heap.Spend(1);
-            var name = value.Kind == ValueKind.Array ? ToText(ScriptValue.Of(index)) : heap.Name(value, index);
-            var member = value.Kind == ValueKind.Array ? heap.Element(value, index) : heap.Member(value, index);
+            _heap.Spend(1);
+            var name = value.Kind == ValueKind.Array ? ToText(ScriptValue.Of(index)) : _heap.Name(value, index);
+            var member = value.Kind == ValueKind.Array ? _heap.Element(value, index) : _heap.Member(value, index);
             if (function == ScriptFunction.Entries)
             {
-                var entry = heap.NewArray();
-                heap.Append(entry, name);
-                heap.Append(entry, member);
+                var entry = _heap.NewArray();
+                _heap.Append(entry, name);
+                _heap.Append(entry, member);
                 member = entry;
             }
 
-            heap.Append(array, function == ScriptFunction.Keys ? name : member);
+            _heap.Append(array, function == ScriptFunction.Keys ? name : member);
         }
 
         return array;

@@ -8,23 +8,23 @@ public sealed partial class ScriptInterpreter
         switch (target.Kind)
         {
             case ValueKind.Object:
-                int index = heap.Find(target, heap.Span(name));
-                return index >= 0 ? heap.Member(target, index)
-                    : heap.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8) ? MetadataOf(target)
+                int index = _heap.Find(target, _heap.Span(name));
+                return index >= 0 ? _heap.Member(target, index)
+                    : _heap.DocumentOf(target) >= 0 && _heap.Span(name).SequenceEqual("@metadata"u8) ? MetadataOf(target)
                     : ScriptValue.Undefined;
-            case ValueKind.Array when heap.Span(name).SequenceEqual("length"u8):
-                return ScriptValue.Of(heap.Count(target));
-            case ValueKind.Text or ValueKind.EscapedText when heap.Span(name).SequenceEqual("length"u8):
-                return ScriptValue.Of(LengthOf(heap.Plain(target)));
+            case ValueKind.Array when _heap.Span(name).SequenceEqual("length"u8):
+                return ScriptValue.Of(_heap.Count(target));
+            case ValueKind.Text or ValueKind.EscapedText when _heap.Span(name).SequenceEqual("length"u8):
+                return ScriptValue.Of(LengthOf(_heap.Plain(target)));
             default:
-                return GetAt(target, IndexOf(heap.Span(name)));
+                return GetAt(target, IndexOf(_heap.Span(name)));
         }
     }
 
     private int LengthOf(ScriptValue text)
     {
-        heap.SpendOnBytes(text.Length);
-        return Utf16Text.Length(heap.Span(text));
+        _heap.SpendOnBytes(text.Length);
+        return Utf16Text.Length(_heap.Span(text));
     }
 
     private ScriptValue GetElement(ScriptValue target, ScriptValue key)
@@ -35,7 +35,7 @@ public sealed partial class ScriptInterpreter
         }
 
         return key.IsNumber && target.Kind != ValueKind.Object
-            ? GetAt(target, heap.NumberOf(key))
+            ? GetAt(target, _heap.NumberOf(key))
             : GetMember(target, ToText(key));
     }
 
@@ -44,12 +44,12 @@ public sealed partial class ScriptInterpreter
     {
         if (target.Kind == ValueKind.Array)
         {
-            return IsIndex(index, heap.Count(target)) ? heap.Element(target, (int)index) : ScriptValue.Undefined;
+            return IsIndex(index, _heap.Count(target)) ? _heap.Element(target, (int)index) : ScriptValue.Undefined;
         }
 
         if (target.IsText)
         {
-            var text = heap.Plain(target);
+            var text = _heap.Plain(target);
             return IsIndex(index, LengthOf(text)) ? Part(text, (int)index, (int)index + 1) : ScriptValue.Undefined;
         }
 
@@ -70,7 +70,7 @@ public sealed partial class ScriptInterpreter
 
     private void SetMember(ScriptValue target, ScriptValue name, ScriptValue value)
     {
-        if (target.Kind == ValueKind.Array && !double.IsNaN(IndexOf(heap.Span(name))))
+        if (target.Kind == ValueKind.Array && !double.IsNaN(IndexOf(_heap.Span(name))))
         {
             SetElement(target, name, value);
             return;
@@ -81,12 +81,12 @@ public sealed partial class ScriptInterpreter
             throw CannotSet(target, name);
         }
 
-        if (heap.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8))
+        if (_heap.DocumentOf(target) >= 0 && _heap.Span(name).SequenceEqual("@metadata"u8))
         {
             throw new ScriptFailure("the metadata cannot be changed by a script");
         }
 
-        heap.Set(target, name, value);
+        _heap.Set(target, name, value);
     }
 
     private void SetElement(ScriptValue target, ScriptValue key, ScriptValue value)
@@ -97,8 +97,8 @@ public sealed partial class ScriptInterpreter
             return;
         }
 
-        int count = heap.Count(target);
-        double index = key.IsNumber ? heap.NumberOf(key) : IndexOf(heap.Span(ToText(key)));
+        int count = _heap.Count(target);
+        double index = key.IsNumber ? _heap.NumberOf(key) : IndexOf(_heap.Span(ToText(key)));
         if (!IsIndex(index, count + 1))
         {
             throw new ScriptFailure($"an element of an array of {count} cannot be set at '{Shown(ToText(key))}': it is no index, or would leave a gap");
@@ -106,11 +106,11 @@ public sealed partial class ScriptInterpreter
 
         if ((int)index == count)
         {
-            heap.Append(target, value);
+            _heap.Append(target, value);
         }
         else
         {
-            heap.SetElement(target, (int)index, value);
+            _heap.SetElement(target, (int)index, value);
         }
     }
 
@@ -123,15 +123,15 @@ public sealed partial class ScriptInterpreter
 
         if (target.Kind == ValueKind.Object)
         {
-            if (heap.DocumentOf(target) >= 0 && heap.Span(name).SequenceEqual("@metadata"u8))
+            if (_heap.DocumentOf(target) >= 0 && _heap.Span(name).SequenceEqual("@metadata"u8))
             {
                 throw new ScriptFailure("the metadata cannot be changed by a script");
             }
 
-            int index = heap.Find(target, heap.Span(name));
+            int index = _heap.Find(target, _heap.Span(name));
             if (index >= 0)
             {
-                heap.Remove(target, index);
+                _heap.Remove(target, index);
             }
         }
 
@@ -146,24 +146,24 @@ public sealed partial class ScriptInterpreter
     private string Shown(ScriptValue text)
     {
         const int MostBytes = 60;
-        var bytes = heap.Span(text);
+        var bytes = _heap.Span(text);
         return System.Text.Encoding.UTF8.GetString(bytes.Length <= MostBytes ? bytes : bytes[..MostBytes]);
     }
 
     private ScriptValue ToArray(ScriptValue value) => value.Kind switch
     {
         ValueKind.Array => value,
-        ValueKind.Undefined or ValueKind.Null => heap.NewArray(),
+        ValueKind.Undefined or ValueKind.Null => _heap.NewArray(),
         _ => throw new ScriptFailure("the script walks over a value that is no array"),
     };
 
     private void AppendAll(ScriptValue array, ScriptValue source)
     {
-        int count = heap.Count(source);
+        int count = _heap.Count(source);
         for (int index = 0; index < count; index++)
         {
-            heap.Spend(1);
-            heap.Append(array, heap.Element(source, index));
+            _heap.Spend(1);
+            _heap.Append(array, _heap.Element(source, index));
         }
     }
 
@@ -172,16 +172,16 @@ public sealed partial class ScriptInterpreter
         bool isArray = source.Kind == ValueKind.Array;
         if (source.IsText)
         {
-            source = Split(heap.Plain(source), heap.NewText(default));
+            source = Split(_heap.Plain(source), _heap.NewText(default));
             isArray = true;
         }
 
-        int count = source.IsContainer ? heap.Count(source) : 0;
+        int count = source.IsContainer ? _heap.Count(source) : 0;
         for (int index = 0; index < count; index++)
         {
-            heap.Spend(1);
-            var name = isArray ? ToText(ScriptValue.Of(index)) : heap.Plain(heap.Name(source, index));
-            heap.Set(target, name, isArray ? heap.Element(source, index) : heap.Member(source, index));
+            _heap.Spend(1);
+            var name = isArray ? ToText(ScriptValue.Of(index)) : _heap.Plain(_heap.Name(source, index));
+            _heap.Set(target, name, isArray ? _heap.Element(source, index) : _heap.Member(source, index));
         }
     }
 }

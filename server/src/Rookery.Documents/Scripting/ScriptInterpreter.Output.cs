@@ -7,21 +7,21 @@ namespace Rookery.Documents.Scripting;
 public sealed partial class ScriptInterpreter
 {
     /// <summary>Whether the result is something: not null and not undefined.</summary>
-    public bool HasResult => !result.IsNothing;
+    public bool HasResult => !_result.IsNothing;
 
     /// <summary>Whether the result is an array: a fan-out.</summary>
-    public bool IsResultArray => result.Kind == ValueKind.Array;
+    public bool IsResultArray => _result.Kind == ValueKind.Array;
 
     /// <summary>Whether the result is an object.</summary>
-    public bool IsResultObject => result.Kind == ValueKind.Object;
+    public bool IsResultObject => _result.Kind == ValueKind.Object;
 
     /// <summary>Elements of a result that is an array.</summary>
-    public int ResultCount => heap.Count(result);
+    public int ResultCount => _heap.Count(_result);
 
     /// <summary>Writes the result; undefined is null.</summary>
     /// <param name="json">The JSON, valid until the next call.</param>
     /// <returns>False when it went over the limits: see <see cref="Failure"/>.</returns>
-    public bool TryWriteResult(out ReadOnlySpan<byte> json) => TryWrite(result, out json);
+    public bool TryWriteResult(out ReadOnlySpan<byte> json) => TryWrite(_result, out json);
 
     /// <summary>Writes an element of a result that is an array.</summary>
     /// <param name="index">Which one.</param>
@@ -30,20 +30,20 @@ public sealed partial class ScriptInterpreter
     public bool TryWriteElement(int index, out ReadOnlySpan<byte> json)
     {
         json = default;
-        var element = heap.Element(result, index);
+        var element = _heap.Element(_result, index);
         return element.IsNothing || TryWrite(element, out json);
     }
 
     /// <summary>Writes a parameter as the script left it.</summary>
-    internal bool TryWriteParameter(int index, out ReadOnlySpan<byte> json) => TryWrite(parameters[index], out json);
+    internal bool TryWriteParameter(int index, out ReadOnlySpan<byte> json) => TryWrite(_parameters[index], out json);
 
     private bool TryWrite(ScriptValue value, out ReadOnlySpan<byte> json)
     {
-        output.Clear();
+        _output.Clear();
         try
         {
             Write(value, 0);
-            json = output.Written;
+            json = _output.Written;
             return true;
         }
         catch (ScriptFailure failure)
@@ -68,7 +68,7 @@ public sealed partial class ScriptInterpreter
                 Write("false"u8);
                 break;
             case ValueKind.StoredNumber:
-                Write(heap.Span(value));
+                Write(_heap.Span(value));
                 break;
             case >= ValueKind.Whole:
                 WriteCSharp(value);
@@ -78,7 +78,7 @@ public sealed partial class ScriptInterpreter
                 break;
             case ValueKind.Number:
                 Reserve(NumberText.MostBytes);
-                output.Advance(NumberText.Format(value.Double, output.Reserve(NumberText.MostBytes)));
+                _output.Advance(NumberText.Format(value.Double, _output.Reserve(NumberText.MostBytes)));
                 break;
             case ValueKind.Text or ValueKind.EscapedText:
                 WriteText(value);
@@ -93,8 +93,8 @@ public sealed partial class ScriptInterpreter
     {
         const int MostBytesOfEscape = 6;
         const int BytesPerPiece = 1024;
-        var text = heap.Span(value);
-        if (heap.HasHalves && Utf16Text.IndexOfHalf(text) >= 0)
+        var text = _heap.Span(value);
+        if (_heap.HasHalves && Utf16Text.IndexOfHalf(text) >= 0)
         {
             throw new ScriptFailure(
                 "the result holds a text that was cut inside a surrogate pair: half of a character cannot be stored");
@@ -112,10 +112,10 @@ public sealed partial class ScriptInterpreter
             {
                 var piece = text[..Math.Min(text.Length, BytesPerPiece)];
                 text = text[piece.Length..];
-                int length = JsonText.Escape(piece, output.Reserve(piece.Length * MostBytesOfEscape));
-                heap.SpendOnBytes(length);
+                int length = JsonText.Escape(piece, _output.Reserve(piece.Length * MostBytesOfEscape));
+                _heap.SpendOnBytes(length);
                 Reserve(length);
-                output.Advance(length);
+                _output.Advance(length);
             }
         }
 
@@ -124,26 +124,26 @@ public sealed partial class ScriptInterpreter
 
     private void WriteContainer(ScriptValue container, int level)
     {
-        heap.Spend(1);
+        _heap.Spend(1);
         if (level == DocumentLimits.MaxDepth)
         {
             throw new ScriptFailure($"the result is nested deeper than {DocumentLimits.MaxDepth} levels");
         }
 
-        if (heap.IsRaw(container, out int start, out int end))
+        if (_heap.IsRaw(container, out int start, out int end))
         {
-            Write(heap.Span(start, end - start));
+            Write(_heap.Span(start, end - start));
             return;
         }
 
         bool isArray = container.Kind == ValueKind.Array;
-        int count = heap.Count(container);
+        int count = _heap.Count(container);
         bool isFirst = true;
         Write(isArray ? "["u8 : "{"u8);
         for (int index = 0; index < count; index++)
         {
-            heap.Spend(1);
-            var member = isArray ? heap.Element(container, index) : heap.Member(container, index);
+            _heap.Spend(1);
+            var member = isArray ? _heap.Element(container, index) : _heap.Member(container, index);
             if (!isArray && member.Kind == ValueKind.Undefined)
             {
                 continue;
@@ -157,7 +157,7 @@ public sealed partial class ScriptInterpreter
             isFirst = false;
             if (!isArray)
             {
-                WriteText(heap.Name(container, index));
+                WriteText(_heap.Name(container, index));
                 Write(":"u8);
             }
 
@@ -169,21 +169,21 @@ public sealed partial class ScriptInterpreter
 
     private void Write(ReadOnlySpan<byte> bytes)
     {
-        heap.Spend(bytes.Length / BytesPerStep);
+        _heap.Spend(bytes.Length / BytesPerStep);
         Reserve(bytes.Length);
-        output.Append(bytes);
+        _output.Append(bytes);
     }
 
     private void Reserve(int more)
     {
-        if ((long)output.Length + more > limits.OutputBytes)
+        if ((long)_output.Length + more > _limits.OutputBytes)
         {
-            throw new ScriptFailure($"the result would be larger than {Amount.Bytes(limits.OutputBytes)}");
+            throw new ScriptFailure($"the result would be larger than {Amount.Bytes(_limits.OutputBytes)}");
         }
 
         if (MemorySource is not null)
         {
-            heap.Require(output.Length + more);
+            _heap.Require(_output.Length + more);
         }
     }
 }

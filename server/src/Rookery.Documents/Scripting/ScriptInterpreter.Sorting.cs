@@ -12,10 +12,10 @@ public sealed partial class ScriptInterpreter
     /// <summary>Sorts by the texts of the elements, as JavaScript does without a function, in place and stable; what is undefined goes to the end.</summary>
     private ScriptValue Sort(ScriptValue array, int count)
     {
-        heap.RequireChangeable(array);
+        _heap.RequireChangeable(array);
         long held = (long)count * BytesPerSorted;
-        heap.Spend(1 + (2 * count));
-        heap.Hold(held);
+        _heap.Spend(1 + (2 * count));
+        _heap.Hold(held);
         var memory = PooledMemory.Rent((int)held);
         try
         {
@@ -26,7 +26,7 @@ public sealed partial class ScriptInterpreter
         finally
         {
             memory.Return();
-            heap.GiveBack(held);
+            _heap.GiveBack(held);
         }
 
         return array;
@@ -34,7 +34,7 @@ public sealed partial class ScriptInterpreter
 
     private void Sort(ScriptValue array, Span<ScriptValue> source, Span<ScriptValue> keys, Span<int> order, Span<int> room)
     {
-        heap.Elements(array).CopyTo(source);
+        _heap.Elements(array).CopyTo(source);
         for (int index = 0; index < source.Length; index++)
         {
             order[index] = index;
@@ -42,7 +42,7 @@ public sealed partial class ScriptInterpreter
         }
 
         MergeSort(new TextOrder(this, keys), order, room);
-        var elements = heap.Elements(array);
+        var elements = _heap.Elements(array);
         for (int index = 0; index < elements.Length; index++)
         {
             elements[index] = source[order[index]];
@@ -56,7 +56,7 @@ public sealed partial class ScriptInterpreter
         const int MovesPerStep = 4;
         for (int width = 1; width < order.Length; width *= 2)
         {
-            heap.Spend(1 + (order.Length / MovesPerStep));
+            _heap.Spend(1 + (order.Length / MovesPerStep));
             for (int from = 0; from < order.Length; from += 2 * width)
             {
                 int middle = Math.Min(from + width, order.Length), end = Math.Min(from + (2 * width), order.Length);
@@ -73,7 +73,7 @@ public sealed partial class ScriptInterpreter
 
     private int CompareKeys(ScriptValue left, ScriptValue right)
     {
-        heap.Spend(1);
+        _heap.Spend(1);
         return left.IsText && right.IsText ? CompareTexts(left, right) : right.IsText.CompareTo(left.IsText);
     }
 
@@ -85,8 +85,8 @@ public sealed partial class ScriptInterpreter
 
     private readonly ref struct TextOrder(ScriptInterpreter owner, ReadOnlySpan<ScriptValue> keys) : ISortOrder
     {
-        private readonly ReadOnlySpan<ScriptValue> keys = keys;
+        private readonly ReadOnlySpan<ScriptValue> _keys = keys;
 
-        public int Compare(int left, int right) => owner.CompareKeys(keys[left], keys[right]);
+        public int Compare(int left, int right) => owner.CompareKeys(_keys[left], _keys[right]);
     }
 }

@@ -5,7 +5,7 @@ public sealed partial class ScriptInterpreter
 {
     private ScriptValue InvokeOnText(ScriptFunction function, ScriptValue text, ReadOnlySpan<ScriptValue> arguments)
     {
-        heap.SpendOnBytes(text.Length);
+        _heap.SpendOnBytes(text.Length);
         switch (function)
         {
             case ScriptFunction.ToLowerCase or ScriptFunction.ToUpperCase:
@@ -21,7 +21,7 @@ public sealed partial class ScriptInterpreter
             case ScriptFunction.CharAt:
                 int at = arguments.IsEmpty ? 0 : ToInteger(arguments[0], -1, int.MaxValue - 1);
                 int length = LengthOf(text);
-                return at < 0 || at >= length ? heap.NewText(default) : Part(text, at, at + 1);
+                return at < 0 || at >= length ? _heap.NewText(default) : Part(text, at, at + 1);
             case ScriptFunction.StartsWith or ScriptFunction.EndsWith or ScriptFunction.Includes or ScriptFunction.IndexOf or ScriptFunction.LastIndexOf:
                 return Search(function, text, ToText(arguments[0]));
             case ScriptFunction.Replace or ScriptFunction.ReplaceAll:
@@ -39,7 +39,7 @@ public sealed partial class ScriptInterpreter
                 return Repeat(text, ToNumber(arguments[0]));
             case ScriptFunction.PadStart or ScriptFunction.PadEnd:
                 bool hasFill = arguments.Length > 1 && arguments[1].Kind != ValueKind.Undefined;
-                var fill = hasFill ? ToText(arguments[1]) : heap.NewText(" "u8);
+                var fill = hasFill ? ToText(arguments[1]) : _heap.NewText(" "u8);
                 int padded = ToInteger(arguments[0], 0, int.MaxValue / 2);
                 return Pad(text, padded, fill, function == ScriptFunction.PadStart);
             default:
@@ -50,17 +50,17 @@ public sealed partial class ScriptInterpreter
     private ScriptValue InOtherCase(ScriptValue text, bool isUpper)
     {
         const int BytesPerMappingStep = 4;
-        heap.Spend(text.Length / BytesPerMappingStep);
-        int start = heap.Length;
-        var room = heap.Reserve(text.Length * FullLetterCase.MostGrowth);
-        var source = heap.Span(text);
-        heap.Advance(isUpper ? FullLetterCase.ToUpper(source, room) : FullLetterCase.ToLower(source, room));
-        return heap.TextFrom(start);
+        _heap.Spend(text.Length / BytesPerMappingStep);
+        int start = _heap.Length;
+        var room = _heap.Reserve(text.Length * FullLetterCase.MostGrowth);
+        var source = _heap.Span(text);
+        _heap.Advance(isUpper ? FullLetterCase.ToUpper(source, room) : FullLetterCase.ToLower(source, room));
+        return _heap.TextFrom(start);
     }
 
     private ScriptValue Trimmed(ScriptValue text, bool isStart, bool isEnd)
     {
-        var bytes = heap.Span(text);
+        var bytes = _heap.Span(text);
         int before = isStart ? bytes.Length - Blanks.TrimStart(bytes).Length : 0;
         bytes = bytes[before..];
         int length = isEnd ? Blanks.TrimEnd(bytes).Length : bytes.Length;
@@ -87,8 +87,8 @@ public sealed partial class ScriptInterpreter
     /// <summary>Units of a text from one to another; of a pair that is cut apart, one half.</summary>
     private ScriptValue Part(ScriptValue text, int from, int to)
     {
-        heap.SpendOnBytes(text.Length);
-        var bytes = heap.Span(text);
+        _heap.SpendOnBytes(text.Length);
+        var bytes = _heap.Span(text);
         int start = Utf16Text.OffsetOf(bytes, from, out bool cutsStart);
         int end = Utf16Text.OffsetOf(bytes, to, out bool cutsEnd);
         if (from >= to)
@@ -101,31 +101,31 @@ public sealed partial class ScriptInterpreter
             return ScriptValue.InHeap(ValueKind.Text, text.Start + start, end - start);
         }
 
-        int made = heap.Length;
+        int made = _heap.Length;
         if (cutsStart)
         {
-            heap.AddHalf(text.Start + start, isSecond: true);
+            _heap.AddHalf(text.Start + start, isSecond: true);
             start += Utf16Text.PairBytes;
         }
 
         if (end > start)
         {
-            heap.AddCopy(text.Start + start, end - start);
+            _heap.AddCopy(text.Start + start, end - start);
         }
 
         if (cutsEnd)
         {
-            heap.AddHalf(text.Start + end, isSecond: false);
+            _heap.AddHalf(text.Start + end, isSecond: false);
         }
 
-        return heap.TextFrom(made);
+        return _heap.TextFrom(made);
     }
 
     private ScriptValue Search(ScriptFunction function, ScriptValue text, ScriptValue wanted)
     {
         RequireWholeCharacters(wanted);
-        var bytes = heap.Span(text);
-        var part = heap.Span(wanted);
+        var bytes = _heap.Span(text);
+        var part = _heap.Span(wanted);
         switch (function)
         {
             case ScriptFunction.StartsWith:
@@ -151,7 +151,7 @@ public sealed partial class ScriptInterpreter
     /// <summary>Half of a pair is not found by its bytes inside the other text's pairs.</summary>
     private void RequireWholeCharacters(ScriptValue wanted)
     {
-        if (heap.HasHalves && Utf16Text.IsCutAtAnEnd(heap.Span(wanted)))
+        if (_heap.HasHalves && Utf16Text.IsCutAtAnEnd(_heap.Span(wanted)))
         {
             throw new ScriptFailure("the script searches for a text that was cut inside a surrogate pair");
         }
@@ -161,14 +161,14 @@ public sealed partial class ScriptInterpreter
     private int IndexOf(ScriptValue text, int from, ScriptValue wanted)
     {
         const int LongBytes = 256;
-        var rest = heap.Span(text)[from..];
+        var rest = _heap.Span(text)[from..];
         if (wanted.Length > LongBytes)
         {
             SpendOnSearch(rest.Length, wanted.Length);
-            return rest.IndexOf(heap.Span(wanted));
+            return rest.IndexOf(_heap.Span(wanted));
         }
 
-        int found = rest.IndexOf(heap.Span(wanted));
+        int found = rest.IndexOf(_heap.Span(wanted));
         SpendOnSearch(found < 0 ? rest.Length : found, wanted.Length);
         return found;
     }
@@ -176,13 +176,13 @@ public sealed partial class ScriptInterpreter
     /// <summary>A search compares the whole wanted text at each place in the worst case.</summary>
     private void SpendOnSearch(int length, int wanted)
     {
-        heap.Spend((int)Math.Min(1 + ((long)length / BytesPerStep * (1 + (wanted / BytesPerStep))), int.MaxValue));
+        _heap.Spend((int)Math.Min(1 + ((long)length / BytesPerStep * (1 + (wanted / BytesPerStep))), int.MaxValue));
     }
 
     private ScriptValue Replace(ScriptValue text, ScriptValue wanted, ScriptValue replacement, bool isAll)
     {
         RequireWholeCharacters(wanted);
-        int start = heap.Length;
+        int start = _heap.Length;
         int at = 0;
         while (true)
         {
@@ -192,12 +192,12 @@ public sealed partial class ScriptInterpreter
                 break;
             }
 
-            heap.AddCopy(text.Start + at, found);
+            _heap.AddCopy(text.Start + at, found);
             AddReplacement(text, wanted, replacement, at + found);
             at += found + wanted.Length;
             if (wanted.Length == 0)
             {
-                int length = at < text.Length ? Utf16Text.BytesAt(heap.Span(text)[at]) : 0;
+                int length = at < text.Length ? Utf16Text.BytesAt(_heap.Span(text)[at]) : 0;
                 AddUnits(text, wanted, isAll ? replacement : default, at, length);
                 at += Math.Max(length, 1);
             }
@@ -210,10 +210,10 @@ public sealed partial class ScriptInterpreter
 
         if (at < text.Length)
         {
-            heap.AddCopy(text.Start + at, text.Length - at);
+            _heap.AddCopy(text.Start + at, text.Length - at);
         }
 
-        return heap.TextFrom(start);
+        return _heap.TextFrom(start);
     }
 
     /// <summary>Adds the character at a place, with a replacement between the halves of a pair.</summary>
@@ -221,20 +221,20 @@ public sealed partial class ScriptInterpreter
     {
         if (length < Utf16Text.PairBytes || !replacement.IsText || replacement.Length == 0)
         {
-            heap.AddCopy(text.Start + Math.Min(at, text.Length), length);
+            _heap.AddCopy(text.Start + Math.Min(at, text.Length), length);
             return;
         }
 
         RefuseAroundHalf(replacement);
-        heap.AddHalf(text.Start + at, isSecond: false);
+        _heap.AddHalf(text.Start + at, isSecond: false);
         AddReplacement(text, wanted, replacement, at);
-        heap.AddHalf(text.Start + at, isSecond: true);
+        _heap.AddHalf(text.Start + at, isSecond: true);
     }
 
     /// <summary>What stands before and behind half of a pair is no part of the text's bytes.</summary>
     private void RefuseAroundHalf(ScriptValue replacement)
     {
-        var bytes = heap.Span(replacement);
+        var bytes = _heap.Span(replacement);
         if (bytes.IndexOf("$`"u8) >= 0 || bytes.IndexOf("$'"u8) >= 0)
         {
             throw new ScriptFailure("the script replaces inside a surrogate pair by what stands before or behind it");
@@ -246,30 +246,30 @@ public sealed partial class ScriptInterpreter
     {
         for (int at = 0; at < replacement.Length;)
         {
-            int dollar = heap.Span(replacement)[at..].IndexOf((byte)'$');
+            int dollar = _heap.Span(replacement)[at..].IndexOf((byte)'$');
             int plain = dollar < 0 ? replacement.Length - at : dollar;
-            heap.AddCopy(replacement.Start + at, plain);
+            _heap.AddCopy(replacement.Start + at, plain);
             at += plain;
             if (at == replacement.Length)
             {
                 return;
             }
 
-            byte kind = at + 1 < replacement.Length ? heap.Span(replacement)[at + 1] : (byte)0;
+            byte kind = at + 1 < replacement.Length ? _heap.Span(replacement)[at + 1] : (byte)0;
             at += kind is (byte)'$' or (byte)'&' or (byte)'`' or (byte)'\'' ? 2 : 1;
             switch (kind)
             {
                 case (byte)'&':
-                    heap.AddCopy(wanted.Start, wanted.Length);
+                    _heap.AddCopy(wanted.Start, wanted.Length);
                     break;
                 case (byte)'`':
-                    heap.AddCopy(text.Start, found);
+                    _heap.AddCopy(text.Start, found);
                     break;
                 case (byte)'\'':
-                    heap.AddCopy(text.Start + found + wanted.Length, text.Length - found - wanted.Length);
+                    _heap.AddCopy(text.Start + found + wanted.Length, text.Length - found - wanted.Length);
                     break;
                 default:
-                    heap.Add((byte)'$');
+                    _heap.Add((byte)'$');
                     break;
             }
         }
@@ -278,22 +278,22 @@ public sealed partial class ScriptInterpreter
     private ScriptValue Split(ScriptValue text, ScriptValue separator)
     {
         RequireWholeCharacters(separator);
-        var array = heap.NewArray();
+        var array = _heap.NewArray();
         int at = 0;
         if (separator.Length == 0)
         {
             while (at < text.Length)
             {
-                heap.Spend(1);
-                int length = Utf16Text.BytesAt(heap.Span(text)[at]);
+                _heap.Spend(1);
+                int length = Utf16Text.BytesAt(_heap.Span(text)[at]);
                 if (length == Utf16Text.PairBytes)
                 {
-                    heap.Append(array, HalfOf(text.Start + at, isSecond: false));
-                    heap.Append(array, HalfOf(text.Start + at, isSecond: true));
+                    _heap.Append(array, HalfOf(text.Start + at, isSecond: false));
+                    _heap.Append(array, HalfOf(text.Start + at, isSecond: true));
                 }
                 else
                 {
-                    heap.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, length));
+                    _heap.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, length));
                 }
 
                 at += length;
@@ -304,36 +304,36 @@ public sealed partial class ScriptInterpreter
 
         while (IndexOf(text, at, separator) is >= 0 and int found)
         {
-            heap.Spend(1);
-            heap.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, found));
+            _heap.Spend(1);
+            _heap.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, found));
             at += found + separator.Length;
         }
 
-        heap.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, text.Length - at));
+        _heap.Append(array, ScriptValue.InHeap(ValueKind.Text, text.Start + at, text.Length - at));
         return array;
     }
 
     private ScriptValue HalfOf(int pair, bool isSecond)
     {
-        int start = heap.Length;
-        heap.AddHalf(pair, isSecond);
-        return heap.TextFrom(start);
+        int start = _heap.Length;
+        _heap.AddHalf(pair, isSecond);
+        return _heap.TextFrom(start);
     }
 
     private ScriptValue Repeat(ScriptValue text, double count)
     {
-        if (!(count >= 0) || count * Math.Max(text.Length, 1) > limits.MemoryBytes)
+        if (!(count >= 0) || count * Math.Max(text.Length, 1) > _limits.MemoryBytes)
         {
             throw new ScriptFailure($"a text cannot be repeated {NumberText.Format(count)} times");
         }
 
-        int start = heap.Length;
+        int start = _heap.Length;
         for (int times = (int)count; times > 0; times--)
         {
-            heap.AddCopy(text.Start, text.Length);
+            _heap.AddCopy(text.Start, text.Length);
         }
 
-        return heap.TextFrom(start);
+        return _heap.TextFrom(start);
     }
 
     private ScriptValue Pad(ScriptValue text, int length, ScriptValue fill, bool isStart)

@@ -8,7 +8,7 @@ public sealed partial class ScriptInterpreter
     private bool IsTrue(ScriptValue value) => value.Kind switch
     {
         ValueKind.Undefined or ValueKind.Null or ValueKind.False => false,
-        _ when value.IsNumber => heap.NumberOf(value) is var number && number != 0 && !double.IsNaN(number),
+        _ when value.IsNumber => _heap.NumberOf(value) is var number && number != 0 && !double.IsNaN(number),
         ValueKind.Text or ValueKind.EscapedText => value.Length > 0,
         _ => true,
     };
@@ -24,11 +24,11 @@ public sealed partial class ScriptInterpreter
             case ValueKind.True:
                 return 1;
             case var _ when value.IsNumber:
-                return heap.NumberOf(value);
+                return _heap.NumberOf(value);
             default:
                 var text = ToText(value);
-                heap.SpendOnDigits(text.Length);
-                return NumberText.Parse(heap.Span(text));
+                _heap.SpendOnDigits(text.Length);
+                return NumberText.Parse(_heap.Span(text));
         }
     }
 
@@ -44,12 +44,12 @@ public sealed partial class ScriptInterpreter
     {
         if (value.IsText)
         {
-            return heap.Plain(value);
+            return _heap.Plain(value);
         }
 
-        int start = heap.Length;
+        int start = _heap.Length;
         AddText(value, 0);
-        return heap.TextFrom(start);
+        return _heap.TextFrom(start);
     }
 
     /// <summary>Adds the value's text to the end of the heap.</summary>
@@ -58,16 +58,16 @@ public sealed partial class ScriptInterpreter
         switch (value.Kind)
         {
             case ValueKind.Text:
-                heap.AddCopy(value.Start, value.Length);
+                _heap.AddCopy(value.Start, value.Length);
                 break;
             case ValueKind.EscapedText:
-                heap.SpendOnBytes(value.Length);
-                var room = heap.Reserve(value.Length);
-                heap.Advance(JsonText.Unescape(heap.Span(value), room));
+                _heap.SpendOnBytes(value.Length);
+                var room = _heap.Reserve(value.Length);
+                _heap.Advance(JsonText.Unescape(_heap.Span(value), room));
                 break;
             case ValueKind.Number or ValueKind.StoredNumber:
-                double number = heap.NumberOf(value);
-                heap.Advance(NumberText.Format(number, heap.Reserve(NumberText.MostBytes)));
+                double number = _heap.NumberOf(value);
+                _heap.Advance(NumberText.Format(number, _heap.Reserve(NumberText.MostBytes)));
                 break;
             case >= ValueKind.Whole:
                 AddCSharpText(value);
@@ -76,7 +76,7 @@ public sealed partial class ScriptInterpreter
                 AddJoined(value, default, ","u8, level);
                 break;
             default:
-                heap.Add(value.Kind switch
+                _heap.Add(value.Kind switch
                 {
                     ValueKind.Undefined => "undefined"u8,
                     ValueKind.Null => "null"u8,
@@ -96,22 +96,22 @@ public sealed partial class ScriptInterpreter
             throw new ScriptFailure($"a value is nested deeper than {DocumentLimits.MaxDepth} levels");
         }
 
-        for (int index = 0; index < heap.Count(array); index++)
+        for (int index = 0; index < _heap.Count(array); index++)
         {
-            heap.Spend(1);
+            _heap.Spend(1);
             if (index > 0)
             {
                 if (separator.IsText)
                 {
-                    heap.AddCopy(separator.Start, separator.Length);
+                    _heap.AddCopy(separator.Start, separator.Length);
                 }
                 else
                 {
-                    heap.Add(literal);
+                    _heap.Add(literal);
                 }
             }
 
-            var element = heap.Element(array, index);
+            var element = _heap.Element(array, index);
             if (!element.IsNothing)
             {
                 AddText(element, level + 1);
@@ -158,7 +158,7 @@ public sealed partial class ScriptInterpreter
         if (!AddsDecimals || !TryReadDecimal(left, out decimal first) || !TryReadDecimal(right, out decimal second)
             || !DecimalSum.TryAdd(first, second, out decimal sum))
         {
-            return ScriptValue.Of(heap.NumberOf(left) + heap.NumberOf(right));
+            return ScriptValue.Of(_heap.NumberOf(left) + _heap.NumberOf(right));
         }
 
         if (DecimalSum.IsDouble(sum))
@@ -168,16 +168,16 @@ public sealed partial class ScriptInterpreter
 
         Span<byte> digits = stackalloc byte[DecimalSum.MostBytes];
         int length = DecimalSum.Write(sum, digits);
-        int start = heap.Length;
-        heap.Add(digits[..length]);
+        int start = _heap.Length;
+        _heap.Add(digits[..length]);
         return ScriptValue.InHeap(ValueKind.StoredNumber, start, length);
     }
 
     private bool TryReadDecimal(ScriptValue value, out decimal number)
     {
         number = 0;
-        return (value.Kind == ValueKind.StoredNumber && DecimalSum.TryRead(heap.Span(value), out number))
-            || DecimalSum.TryRead(heap.NumberOf(value), out number);
+        return (value.Kind == ValueKind.StoredNumber && DecimalSum.TryRead(_heap.Span(value), out number))
+            || DecimalSum.TryRead(_heap.NumberOf(value), out number);
     }
 
     private double AddReals(double left, double right) => AddsDecimals ? DecimalSum.Add(left, right) : left + right;
@@ -192,7 +192,7 @@ public sealed partial class ScriptInterpreter
     private void SpendOnRemainder(double left, double right)
     {
         const int BitsPerStep = 16;
-        heap.Spend(Math.Max(ExponentOf(left) - ExponentOf(right), 0) / BitsPerStep);
+        _heap.Spend(Math.Max(ExponentOf(left) - ExponentOf(right), 0) / BitsPerStep);
     }
 
     private static int ExponentOf(double number) => (int)(BitConverter.DoubleToUInt64Bits(number) >> 52) & 0x7FF;
@@ -203,17 +203,17 @@ public sealed partial class ScriptInterpreter
     /// </summary>
     private ScriptValue JoinTexts(ScriptValue left, ScriptValue right)
     {
-        bool isLast = left.Kind == ValueKind.Text && left.Start + left.Length == heap.Length;
-        if (isLast && !right.IsContainer && !heap.HasHalves)
+        bool isLast = left.Kind == ValueKind.Text && left.Start + left.Length == _heap.Length;
+        if (isLast && !right.IsContainer && !_heap.HasHalves)
         {
             AddText(right, 0);
-            return heap.TextFrom(left.Start);
+            return _heap.TextFrom(left.Start);
         }
 
-        int start = heap.Length;
+        int start = _heap.Length;
         AddText(left, 0);
         AddText(right, 0);
-        return heap.TextFrom(start);
+        return _heap.TextFrom(start);
     }
 
     /// <summary><c>===</c>.</summary>
@@ -221,16 +221,16 @@ public sealed partial class ScriptInterpreter
     {
         if (left.IsNumber && right.IsNumber)
         {
-            return heap.NumberOf(left) == heap.NumberOf(right);
+            return _heap.NumberOf(left) == _heap.NumberOf(right);
         }
 
         if (left.IsText && right.IsText)
         {
-            int kept = heap.Length;
-            var (a, b) = (heap.Plain(left), heap.Plain(right));
-            heap.SpendOnBytes(Math.Min(a.Length, b.Length));
-            bool areEqual = heap.Span(a).SequenceEqual(heap.Span(b));
-            heap.Truncate(kept);
+            int kept = _heap.Length;
+            var (a, b) = (_heap.Plain(left), _heap.Plain(right));
+            _heap.SpendOnBytes(Math.Min(a.Length, b.Length));
+            bool areEqual = _heap.Span(a).SequenceEqual(_heap.Span(b));
+            _heap.Truncate(kept);
             return areEqual;
         }
 
@@ -287,11 +287,11 @@ public sealed partial class ScriptInterpreter
     private int CompareTexts(ScriptValue left, ScriptValue right)
     {
         // Texts without their escapes are not kept: a sort compares one many times.
-        int kept = heap.Length;
-        var (a, b) = (heap.Plain(left), heap.Plain(right));
-        heap.SpendOnBytes(Math.Min(a.Length, b.Length));
-        int order = Utf16Text.Compare(heap.Span(a), heap.Span(b));
-        heap.Truncate(kept);
+        int kept = _heap.Length;
+        var (a, b) = (_heap.Plain(left), _heap.Plain(right));
+        _heap.SpendOnBytes(Math.Min(a.Length, b.Length));
+        int order = Utf16Text.Compare(_heap.Span(a), _heap.Span(b));
+        _heap.Truncate(kept);
         return order;
     }
 

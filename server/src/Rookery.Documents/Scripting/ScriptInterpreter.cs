@@ -16,26 +16,26 @@ public sealed partial class ScriptInterpreter : IDisposable
     private const int IdleStack = 1024;
     private const int BytesPerStep = 16;
 
-    private readonly ScriptLimits limits;
-    private readonly ScriptHeap heap = new();
-    private readonly PooledBytes output = new();
-    private readonly List<ScriptValue> parameters = [];
-    private readonly Frame[] frames = new Frame[MostFrames];
-    private ScriptValue[] stack = new ScriptValue[256];
-    private ScriptValue[] constants = [];
-    private FunctionEntry[] functions = [];
-    private ReadOnlyMemory<byte> loaded;
-    private ScriptValue result;
-    private int codeStart;
-    private int constantBytes;
-    private int top;
+    private readonly ScriptLimits _limits;
+    private readonly ScriptHeap _heap = new();
+    private readonly PooledBytes _output = new();
+    private readonly List<ScriptValue> _parameters = [];
+    private readonly Frame[] _frames = new Frame[MostFrames];
+    private ScriptValue[] _stack = new ScriptValue[256];
+    private ScriptValue[] _constants = [];
+    private FunctionEntry[] _functions = [];
+    private ReadOnlyMemory<byte> _loaded;
+    private ScriptValue _result;
+    private int _codeStart;
+    private int _constantBytes;
+    private int _top;
 
     /// <summary>Makes one.</summary>
     /// <param name="limits">What a run may cost; the default ones where none are given.</param>
     public ScriptInterpreter(ScriptLimits? limits = null)
     {
-        this.limits = limits ?? ScriptLimits.Default;
-        receive = Receive;
+        _limits = limits ?? ScriptLimits.Default;
+        _receive = Receive;
     }
 
     /// <summary>Where <c>load</c> finds documents; without one, it finds none.</summary>
@@ -47,8 +47,8 @@ public sealed partial class ScriptInterpreter : IDisposable
     /// </summary>
     public Func<long, bool>? MemorySource
     {
-        get => heap.MemorySource;
-        set => heap.MemorySource = value;
+        get => _heap.MemorySource;
+        set => _heap.MemorySource = value;
     }
 
     /// <summary>Why the last run failed.</summary>
@@ -58,7 +58,7 @@ public sealed partial class ScriptInterpreter : IDisposable
     public long StepsLeft { get; set; } = long.MaxValue;
 
     /// <summary>Steps that the last run took.</summary>
-    public long Steps => heap.Steps;
+    public long Steps => _heap.Steps;
 
     /// <summary>
     /// Whether doubles are added by the digits that they are written with, as <see cref="DecimalSum"/> does: the
@@ -69,22 +69,22 @@ public sealed partial class ScriptInterpreter : IDisposable
     /// <summary>Takes a program for the runs that follow.</summary>
     public void Load(ScriptProgram program)
     {
-        if (!loaded.Equals(program.Bytes))
+        if (!_loaded.Equals(program.Bytes))
         {
             Load(program.Bytes.Span);
-            loaded = program.Bytes;
+            _loaded = program.Bytes;
         }
     }
 
     /// <summary>Begins a run: forgets parameters and values of the last one.</summary>
     public void Begin()
     {
-        heap.Reset(constantBytes, limits.MemoryBytes);
-        parameters.Clear();
-        documents.Clear();
-        loads.Clear();
+        _heap.Reset(_constantBytes, _limits.MemoryBytes);
+        _parameters.Clear();
+        _documents.Clear();
+        _loads.Clear();
         Failure = null;
-        result = ScriptValue.Undefined;
+        _result = ScriptValue.Undefined;
     }
 
     /// <summary>Adds JSON as the next parameter. It is valid and minimised; a null value for what is not there.</summary>
@@ -92,15 +92,15 @@ public sealed partial class ScriptInterpreter : IDisposable
     {
         if (json.IsEmpty)
         {
-            parameters.Add(ScriptValue.Undefined);
+            _parameters.Add(ScriptValue.Undefined);
             return;
         }
 
         try
         {
-            int start = heap.Length;
-            heap.Add(json);
-            parameters.Add(heap.FromJson(start, heap.Length));
+            int start = _heap.Length;
+            _heap.Add(json);
+            _parameters.Add(_heap.FromJson(start, _heap.Length));
         }
         catch (ScriptFailure failure)
         {
@@ -115,7 +115,7 @@ public sealed partial class ScriptInterpreter : IDisposable
     {
         try
         {
-            parameters.Add(Keep(document, changeVector));
+            _parameters.Add(Keep(document, changeVector));
         }
         catch (ScriptFailure failure)
         {
@@ -124,82 +124,82 @@ public sealed partial class ScriptInterpreter : IDisposable
     }
 
     /// <summary>Adds a document that the run is to make as the next parameter: it has no members, and its metadata cannot be set.</summary>
-    public void AddNewDocument() => parameters.Add(KeepNew());
+    public void AddNewDocument() => _parameters.Add(KeepNew());
 
     /// <summary>Adds a parameter that is not there.</summary>
-    public void AddMissing() => parameters.Add(ScriptValue.Undefined);
+    public void AddMissing() => _parameters.Add(ScriptValue.Undefined);
 
     /// <summary>Runs the program.</summary>
     /// <returns>False when it failed, or its parameters take more memory than it may: see <see cref="Failure"/>.</returns>
-    public bool TryRun() => TryRun(loaded.Span);
+    public bool TryRun() => TryRun(_loaded.Span);
 
     /// <summary>Gives memory back that a large document took. The program is to be loaded again.</summary>
     public void Trim()
     {
         TrimValues();
-        output.Clear();
+        _output.Clear();
     }
 
     /// <summary>Gives the buffers back.</summary>
     public void Dispose()
     {
-        heap.Release();
-        output.Release();
-        loaded = default;
-        constantBytes = 0;
+        _heap.Release();
+        _output.Release();
+        _loaded = default;
+        _constantBytes = 0;
     }
 
     /// <summary>Gives the memory of a large run's values back, but not what was written of them. The program is to be loaded again.</summary>
     internal void TrimValues()
     {
-        if (heap.IsLarge)
+        if (_heap.IsLarge)
         {
-            heap.Release();
-            loaded = default;
-            constantBytes = 0;
+            _heap.Release();
+            _loaded = default;
+            _constantBytes = 0;
         }
 
-        if (stack.Length > IdleStack)
+        if (_stack.Length > IdleStack)
         {
-            stack = new ScriptValue[IdleStack];
+            _stack = new ScriptValue[IdleStack];
         }
     }
 
     /// <summary>Takes an encoded program.</summary>
     internal void Load(ReadOnlySpan<byte> program)
     {
-        loaded = default;
+        _loaded = default;
         if (program.IsEmpty || program[0] != ScriptProgram.Version)
         {
             throw ScriptProgram.Broken();
         }
 
-        heap.Reset(0, limits.MemoryBytes);
+        _heap.Reset(0, _limits.MemoryBytes);
         int at = 1;
         int count = ScriptProgram.ReadNumber(program, ref at);
-        if (count > constants.Length)
+        if (count > _constants.Length)
         {
-            constants = new ScriptValue[Math.Min(count, program.Length)];
+            _constants = new ScriptValue[Math.Min(count, program.Length)];
         }
 
         for (int index = 0; index < count; index++)
         {
-            constants[index] = Varint.TryReadBytes(program, ref at, out var text) ? heap.NewText(text) : throw ScriptProgram.Broken();
+            _constants[index] = Varint.TryReadBytes(program, ref at, out var text) ? _heap.NewText(text) : throw ScriptProgram.Broken();
         }
 
         count = ScriptProgram.ReadNumber(program, ref at);
-        if (count > functions.Length)
+        if (count > _functions.Length)
         {
-            functions = new FunctionEntry[Math.Min(count, program.Length)];
+            _functions = new FunctionEntry[Math.Min(count, program.Length)];
         }
 
         for (int index = 0; index < count; index++)
         {
-            functions[index] = new FunctionEntry(ScriptProgram.ReadNumber(program, ref at), ScriptProgram.ReadNumber(program, ref at), ScriptProgram.ReadNumber(program, ref at));
+            _functions[index] = new FunctionEntry(ScriptProgram.ReadNumber(program, ref at), ScriptProgram.ReadNumber(program, ref at), ScriptProgram.ReadNumber(program, ref at));
         }
 
-        codeStart = at;
-        constantBytes = heap.Length;
+        _codeStart = at;
+        _constantBytes = _heap.Length;
     }
 
     /// <summary>Runs the program that was loaded from these bytes.</summary>
@@ -210,17 +210,17 @@ public sealed partial class ScriptInterpreter : IDisposable
             return false;
         }
 
-        long given = (long)(heap.Length - constantBytes) * limits.StepsPerByte;
-        heap.Allow(Math.Min(Math.Min(limits.Steps + given, limits.MostSteps), StepsLeft));
-        top = 0;
+        long given = (long)(_heap.Length - _constantBytes) * _limits.StepsPerByte;
+        _heap.Allow(Math.Min(Math.Min(_limits.Steps + given, _limits.MostSteps), StepsLeft));
+        _top = 0;
         try
         {
-            foreach (var parameter in parameters)
+            foreach (var parameter in _parameters)
             {
                 Push(parameter);
             }
 
-            result = Execute(program[codeStart..]);
+            _result = Execute(program[_codeStart..]);
             return true;
         }
         catch (ScriptFailure failure)

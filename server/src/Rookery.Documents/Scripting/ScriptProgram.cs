@@ -14,17 +14,17 @@ public sealed class ScriptProgram
 
     internal const byte Version = 1;
 
-    private readonly byte[] bytes;
+    private readonly byte[] _bytes;
 
     internal ScriptProgram(byte[] bytes, IReadOnlyList<string> fields, IReadOnlyList<string> loadedCollections)
     {
-        this.bytes = bytes;
+        _bytes = bytes;
         Fields = fields;
         LoadedCollections = loadedCollections;
     }
 
     /// <summary>The encoded program.</summary>
-    public ReadOnlyMemory<byte> Bytes => bytes;
+    public ReadOnlyMemory<byte> Bytes => _bytes;
 
     /// <summary>Names of the members of the object that the script yields, as far as they stand in its text.</summary>
     public IReadOnlyList<string> Fields { get; }

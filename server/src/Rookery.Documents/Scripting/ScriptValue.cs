@@ -61,13 +61,13 @@ internal enum ValueTrait : byte
 /// <summary>A value on the stack or in a container: a number, or a place in the heap.</summary>
 internal readonly struct ScriptValue
 {
-    private readonly long bits;
+    private readonly long _bits;
 
     private ScriptValue(ValueKind kind, long bits, ValueTrait trait = ValueTrait.None)
     {
         Kind = kind;
         Trait = trait;
-        this.bits = bits;
+        _bits = bits;
     }
 
     public static ScriptValue Undefined => default;
@@ -79,16 +79,16 @@ internal readonly struct ScriptValue
     public ValueTrait Trait { get; }
 
     /// <summary>The number of a <see cref="ValueKind.Number"/> or <see cref="ValueKind.Real"/>.</summary>
-    public double Double => BitConverter.Int64BitsToDouble(bits);
+    public double Double => BitConverter.Int64BitsToDouble(_bits);
 
     /// <summary>The number of a <see cref="ValueKind.Whole"/>, or the ticks of a <see cref="ValueKind.Span"/>.</summary>
-    public long Whole => bits;
+    public long Whole => _bits;
 
     /// <summary>Where a text or stored number begins, or the number of a container.</summary>
-    public int Start => (int)(bits >> 32);
+    public int Start => (int)(_bits >> 32);
 
     /// <summary>Bytes of a text or stored number.</summary>
-    public int Length => (int)bits;
+    public int Length => (int)_bits;
 
     public bool IsNothing => Kind is ValueKind.Undefined or ValueKind.Null;
 
@@ -122,7 +122,7 @@ internal readonly struct ScriptValue
     public static ScriptValue InHeap(ValueKind kind, int start, int length) => new(kind, ((long)start << 32) | (uint)length);
 
     /// <summary>The same value with another trait.</summary>
-    public ScriptValue With(ValueTrait trait) => new(Kind, bits, trait);
+    public ScriptValue With(ValueTrait trait) => new(Kind, _bits, trait);
 
     public static ScriptValue Container(ValueKind kind, int number) => new(kind, (long)number << 32);
 }

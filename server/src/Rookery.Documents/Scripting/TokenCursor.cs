@@ -7,26 +7,26 @@ internal sealed class TokenCursor(List<Token> tokens)
     /// <summary>Levels of nesting that a script may have; parsers and compilers recurse so deep.</summary>
     public const int MostLevels = 100;
 
-    private int position;
-    private int level;
+    private int _position;
+    private int _level;
 
     /// <summary>The next token.</summary>
-    public Token Current => tokens[position];
+    public Token Current => tokens[_position];
 
     /// <summary>A token behind the next one.</summary>
-    public Token Ahead(int count) => tokens[Math.Min(position + count, tokens.Count - 1)];
+    public Token Ahead(int count) => tokens[Math.Min(_position + count, tokens.Count - 1)];
 
     /// <summary>Where <see cref="Reset"/> comes back to.</summary>
-    public int Mark => position;
+    public int Mark => _position;
 
     /// <summary>Goes back.</summary>
-    public void Reset(int mark) => position = mark;
+    public void Reset(int mark) => _position = mark;
 
     /// <summary>Takes the next token.</summary>
     public Token Take()
     {
         var token = Current;
-        position = Math.Min(position + 1, tokens.Count - 1);
+        _position = Math.Min(_position + 1, tokens.Count - 1);
         return token;
     }
 
@@ -34,7 +34,7 @@ internal sealed class TokenCursor(List<Token> tokens)
     public bool TryTake(string mark)
     {
         bool isNext = Current.Is(mark);
-        position += isNext ? 1 : 0;
+        _position += isNext ? 1 : 0;
         return isNext;
     }
 
@@ -42,7 +42,7 @@ internal sealed class TokenCursor(List<Token> tokens)
     public bool TryTakeWord(string word)
     {
         bool isNext = Current.IsWord(word);
-        position += isNext ? 1 : 0;
+        _position += isNext ? 1 : 0;
         return isNext;
     }
 
@@ -66,12 +66,12 @@ internal sealed class TokenCursor(List<Token> tokens)
     /// <summary>Goes a level deeper; <see cref="Leave"/> comes back.</summary>
     public void Enter()
     {
-        if (++level > MostLevels)
+        if (++_level > MostLevels)
         {
             throw new ScriptException(ScriptFault.TooLarge, $"The script nests deeper than {MostLevels} levels", Current.Position);
         }
     }
 
     /// <summary>Comes back from <see cref="Enter"/>.</summary>
-    public void Leave() => level--;
+    public void Leave() => _level--;
 }

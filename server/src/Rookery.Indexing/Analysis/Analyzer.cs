@@ -14,16 +14,16 @@ public sealed class Analyzer : IDisposable
     /// <summary>Positions between the values of a field that has several, so that no phrase begins in one and ends in the next.</summary>
     public const int ValueGap = 1024;
 
-    private readonly AnalyzerRules rules;
-    private readonly ConcurrentBag<Stemmer> idleStemmers = [];
+    private readonly AnalyzerRules _rules;
+    private readonly ConcurrentBag<Stemmer> _idleStemmers = [];
 
     internal Analyzer(string name, AnalyzerRules rules)
     {
         Name = name;
-        this.rules = rules;
+        _rules = rules;
         if (rules.StemmedLanguage is { } language)
         {
-            idleStemmers.Add(Stemmer.Make(language));
+            _idleStemmers.Add(Stemmer.Make(language));
         }
     }
 
@@ -45,33 +45,33 @@ public sealed class Analyzer : IDisposable
         }
 
         Span<byte> buffer = stackalloc byte[TokenWriter<TSink>.BufferBytes];
-        if (rules.StemmedLanguage is not { } language)
+        if (_rules.StemmedLanguage is not { } language)
         {
-            return new TokenWriter<TSink>(rules, purpose, text, buffer, firstPosition, stemmer: null, ref sink).Run();
+            return new TokenWriter<TSink>(_rules, purpose, text, buffer, firstPosition, stemmer: null, ref sink).Run();
         }
 
-        if (!idleStemmers.TryTake(out var stemmer))
+        if (!_idleStemmers.TryTake(out var stemmer))
         {
             stemmer = Stemmer.Make(language);
         }
 
         try
         {
-            return new TokenWriter<TSink>(rules, purpose, text, buffer, firstPosition, stemmer, ref sink).Run();
+            return new TokenWriter<TSink>(_rules, purpose, text, buffer, firstPosition, stemmer, ref sink).Run();
         }
         finally
         {
-            idleStemmers.Add(stemmer);
+            _idleStemmers.Add(stemmer);
         }
     }
 
     /// <summary>A piece of a token as tokens have it, for wildcards: folded, but neither cut nor stemmed.</summary>
-    public byte[] Fold(ReadOnlySpan<byte> piece) => Folder.Fold(piece, rules.Folding);
+    public byte[] Fold(ReadOnlySpan<byte> piece) => Folder.Fold(piece, _rules.Folding);
 
     /// <summary>Gives the stemmers back.</summary>
     public void Dispose()
     {
-        while (idleStemmers.TryTake(out var stemmer))
+        while (_idleStemmers.TryTake(out var stemmer))
         {
             stemmer.Dispose();
         }

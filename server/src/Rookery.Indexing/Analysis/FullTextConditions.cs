@@ -13,13 +13,13 @@ namespace Rookery.Indexing.Analysis;
 /// <param name="wordFields">Where the rows of an index are asked, its fields with words; null where documents are.</param>
 public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers, IReadOnlyList<string>? wordFields = null) : IFullTextConditions, IDisposable
 {
-    private readonly SearchableText room = new();
-    private readonly List<SearchedField> searched = [];
-    private readonly List<LikenessCondition> likenesses = [];
-    private ScanWork? counting;
+    private readonly SearchableText _room = new();
+    private readonly List<SearchedField> _searched = [];
+    private readonly List<LikenessCondition> _likenesses = [];
+    private ScanWork? _counting;
 
     /// <inheritdoc/>
-    public bool NeedsCount => likenesses.Count > 0 || searched.Exists(static one => one.NeedsCount);
+    public bool NeedsCount => _likenesses.Count > 0 || _searched.Exists(static one => one.NeedsCount);
 
     /// <inheritdoc/>
     public IDocumentCondition Search(SearchCondition condition, FieldReader field, string terms) =>
@@ -46,7 +46,7 @@ public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers,
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);
         byte[] folded = new byte[TextFolding.MaxBytes(utf8.Length)];
-        return new FuzzyField(new FuzzyText(folded.AsSpan(0, TextFolding.FoldAll(utf8, folded)), similarity, condition.Position), field, room);
+        return new FuzzyField(new FuzzyText(folded.AsSpan(0, TextFolding.FoldAll(utf8, folded)), similarity, condition.Position), field, _room);
     }
 
     /// <inheritdoc/>
@@ -58,8 +58,8 @@ public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers,
             throw new QueryException(QueryFault.Invalid, "'moreLikeThis' compares words, and the index holds those of no field: define one with \"Indexing\":\"Search\".", condition.Position);
         }
 
-        var made = new LikenessCondition(options, analyzers, room, wordFields, condition.Position);
-        likenesses.Add(made);
+        var made = new LikenessCondition(options, analyzers, _room, wordFields, condition.Position);
+        _likenesses.Add(made);
         return made;
     }
 
@@ -67,32 +67,32 @@ public sealed class FullTextConditions(Func<FieldReference, Analyzer> analyzers,
     public void Count(in QueriedDocument document, IScanClock clock)
     {
         // All documents are counted in one walk, by one clock.
-        counting ??= new ScanWork(clock);
-        foreach (var field in searched)
+        _counting ??= new ScanWork(clock);
+        foreach (var field in _searched)
         {
-            field.Count(document, counting);
+            field.Count(document, _counting);
             clock.OnWork();
         }
 
-        foreach (var likeness in likenesses)
+        foreach (var likeness in _likenesses)
         {
-            likeness.Count(document, clock, counting);
+            likeness.Count(document, clock, _counting);
         }
     }
 
     /// <summary>Gives pooled memory back.</summary>
     public void Dispose()
     {
-        searched.ForEach(static field => field.Dispose());
-        likenesses.ForEach(static likeness => likeness.Dispose());
-        room.Release();
-        counting?.Release();
+        _searched.ForEach(static field => field.Dispose());
+        _likenesses.ForEach(static likeness => likeness.Dispose());
+        _room.Release();
+        _counting?.Release();
     }
 
     private SearchedField Add(SearchQuery query, FieldReader field)
     {
-        var made = new SearchedField(query, field, room);
-        searched.Add(made);
+        var made = new SearchedField(query, field, _room);
+        _searched.Add(made);
         return made;
     }
 }

@@ -16,8 +16,8 @@ public sealed class FuzzyText
     /// <summary>Bytes that a similar text has at most: it has fewer than twice the characters, of up to four bytes each.</summary>
     public const int LongestSimilarBytes = 2 * LongestCharacters * 4;
 
-    private readonly int[] characters;
-    private readonly double similarity;
+    private readonly int[] _characters;
+    private readonly double _similarity;
 
     /// <summary>A text to be similar to.</summary>
     /// <param name="text">UTF-8, folded as the texts it is compared with.</param>
@@ -37,12 +37,12 @@ public sealed class FuzzyText
             throw new QueryException(QueryFault.TooCostly, $"A text of more than {LongestCharacters} characters cannot be compared by similarity.", position);
         }
 
-        characters = decoded[..length].ToArray();
-        this.similarity = similarity;
+        _characters = decoded[..length].ToArray();
+        _similarity = similarity;
     }
 
     /// <summary>Bytes that a text similar to this one has at most.</summary>
-    public int MostSimilarBytes => 8 * characters.Length;
+    public int MostSimilarBytes => 8 * _characters.Length;
 
     /// <summary>Whether a text is similar.</summary>
     /// <param name="text">UTF-8.</param>
@@ -53,21 +53,21 @@ public sealed class FuzzyText
         Span<int> other = stackalloc int[2 * LongestCharacters];
         if (text.Length > MostSimilarBytes || !TryDecode(text, other, out int length))
         {
-            return text.IsEmpty && characters.Length is 0;
+            return text.IsEmpty && _characters.Length is 0;
         }
 
         other = other[..length];
-        work?.Walk(length, characters.Length);
+        work?.Walk(length, _characters.Length);
         int bound = MostEdits(length);
-        return other.SequenceEqual(characters) || (bound > 0 && EditDistance.IsWithin(characters, other, bound));
+        return other.SequenceEqual(_characters) || (bound > 0 && EditDistance.IsWithin(_characters, other, bound));
     }
 
     /// <summary>The most edits at which a text of so many characters is still similar; -1 when not even none are few enough.</summary>
     private int MostEdits(int length)
     {
-        int shorter = Math.Min(length, characters.Length);
-        int edits = (int)((1 - similarity) * shorter) + 1;
-        while (edits >= 0 && !(1 - ((double)edits / shorter) > similarity))
+        int shorter = Math.Min(length, _characters.Length);
+        int edits = (int)((1 - _similarity) * shorter) + 1;
+        while (edits >= 0 && !(1 - ((double)edits / shorter) > _similarity))
         {
             edits--;
         }

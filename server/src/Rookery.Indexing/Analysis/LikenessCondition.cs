@@ -22,30 +22,30 @@ internal sealed class LikenessCondition(
     // Each field of the given document is read of each document; many more than that have no words to compare.
     private const int MostFields = 64;
 
-    private readonly List<LikenessField> fields = [];
-    private byte[] given = [];
-    private bool isStored;
-    private bool isChosen;
+    private readonly List<LikenessField> _fields = [];
+    private byte[] _given = [];
+    private bool _isStored;
+    private bool _isChosen;
 
     /// <inheritdoc/>
     public bool IsLearned { get; private set; }
 
     /// <summary>Whether the words were chosen; then what is known of all documents counts no more.</summary>
-    public bool IsChosen => isChosen;
+    public bool IsChosen => _isChosen;
 
     /// <summary>The fields that are compared, once a document is given.</summary>
-    public IReadOnlyList<LikenessField> Fields => fields;
+    public IReadOnlyList<LikenessField> Fields => _fields;
 
     /// <inheritdoc/>
     public void Learn(in QueriedDocument document, IReadOnlyList<byte[]>? rows = null)
     {
         Invariant.Holds(!IsLearned, "one document is given");
         IsLearned = true;
-        isStored = document.IsStored;
-        given = isStored ? document.View.Id.ToArray() : rows is [var row, ..] ? row : [];
+        _isStored = document.IsStored;
+        _given = _isStored ? document.View.Id.ToArray() : rows is [var row, ..] ? row : [];
         foreach (string name in options.Fields?.Distinct(StringComparer.Ordinal) ?? wordFields ?? NamesOf(document.Members))
         {
-            if (fields.Count == MostFields)
+            if (_fields.Count == MostFields)
             {
                 throw new QueryException(QueryFault.TooCostly, $"'moreLikeThis' compares the words of at most {MostFields} fields: name them with the option 'Fields'.", position);
             }
@@ -53,15 +53,15 @@ internal sealed class LikenessCondition(
             // The name of an index's field is one step, whatever stands in it.
             string[] steps = wordFields is null ? name.Split('.') : [name];
             var path = new FieldPath([.. steps.Select(static step => new PathStep(step, false))], 0);
-            fields.Add(new LikenessField(new FieldReader(path), analyzers(new PathReference(path)), document, rows, options, text));
+            _fields.Add(new LikenessField(new FieldReader(path), analyzers(new PathReference(path)), document, rows, options, text));
         }
     }
 
     /// <summary>Counts a document of the query's source.</summary>
     public void Count(in QueriedDocument document, IScanClock clock, ScanWork work)
     {
-        Invariant.Holds(IsLearned && !isChosen, "all documents are counted, for a given one, before one is asked for");
-        foreach (LikenessField field in fields)
+        Invariant.Holds(IsLearned && !_isChosen, "all documents are counted, for a given one, before one is asked for");
+        foreach (LikenessField field in _fields)
         {
             field.Count(document, work);
             clock.OnWork();
@@ -76,12 +76,12 @@ internal sealed class LikenessCondition(
     {
         Choose();
         score = 0;
-        if (document.IsStored == isStored && (isStored ? document.View.Id : document.Members).SequenceEqual(given))
+        if (document.IsStored == _isStored && (_isStored ? document.View.Id : document.Members).SequenceEqual(_given))
         {
             return false;
         }
 
-        foreach (LikenessField field in fields)
+        foreach (LikenessField field in _fields)
         {
             score += field.Score(document, work);
         }
@@ -90,19 +90,19 @@ internal sealed class LikenessCondition(
     }
 
     /// <inheritdoc/>
-    public void Dispose() => fields.ForEach(static field => field.Dispose());
+    public void Dispose() => _fields.ForEach(static field => field.Dispose());
 
     /// <summary>Chooses the words that documents are searched for, by what is known of all documents.</summary>
     public void Choose()
     {
-        if (isChosen)
+        if (_isChosen)
         {
             return;
         }
 
-        isChosen = true;
-        (LikenessField Field, int Term, double Weight)[] best = [.. fields.SelectMany(field => field.Weights(options)).OrderByDescending(static word => word.Weight).Take(options.Terms)];
-        foreach (LikenessField field in fields)
+        _isChosen = true;
+        (LikenessField Field, int Term, double Weight)[] best = [.. _fields.SelectMany(field => field.Weights(options)).OrderByDescending(static word => word.Weight).Take(options.Terms)];
+        foreach (LikenessField field in _fields)
         {
             field.Choose([.. best.Where(word => word.Field == field).Select(word => (word.Term, options.BoostFactor is { } factor ? factor * word.Weight / best[0].Weight : 1))]);
         }

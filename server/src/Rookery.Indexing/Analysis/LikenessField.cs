@@ -6,13 +6,13 @@ namespace Rookery.Indexing.Analysis;
 /// <summary>A field that <c>moreLikeThis</c> compares: the words that the given document has there, and how many documents have them. For one thread.</summary>
 internal sealed class LikenessField : IDisposable
 {
-    private readonly FieldReader reader;
-    private readonly SearchableText text;
-    private readonly int[] frequencies;
-    private SearchStatistics statistics;
-    private SearchMatcher matcher;
-    private SearchScorer? scorer;
-    private double[] boosts = [];
+    private readonly FieldReader _reader;
+    private readonly SearchableText _text;
+    private readonly int[] _frequencies;
+    private SearchStatistics _statistics;
+    private SearchMatcher _matcher;
+    private SearchScorer? _scorer;
+    private double[] _boosts = [];
 
     /// <summary>A field.</summary>
     /// <param name="reader">Where its texts stand.</param>
@@ -23,8 +23,8 @@ internal sealed class LikenessField : IDisposable
     /// <param name="text">Room for texts.</param>
     public LikenessField(FieldReader reader, Analyzer analyzer, in QueriedDocument document, IReadOnlyList<byte[]>? rows, LikenessOptions options, SearchableText text)
     {
-        this.reader = reader;
-        this.text = text;
+        _reader = reader;
+        _text = text;
         var words = new Dictionary<byte[], int>(TermComparer.Instance);
         int[] left = [options.Tokens];
         for (int row = 0; row < (rows?.Count ?? 1) && left[0] > 0; row++)
@@ -34,14 +34,14 @@ internal sealed class LikenessField : IDisposable
         }
 
         KeyValuePair<byte[], int>[] chosen = [.. words.Where(word => word.Value >= options.LeastTermFrequency && word.Key.Length >= options.ShortestWord && word.Key.Length <= options.LongestWord)];
-        frequencies = [.. chosen.Select(static word => word.Value)];
+        _frequencies = [.. chosen.Select(static word => word.Value)];
         Query = QueryOf(analyzer, [.. chosen.Select(static word => word.Key)]);
-        statistics = new SearchStatistics(Query);
-        matcher = new SearchMatcher(Query);
+        _statistics = new SearchStatistics(Query);
+        _matcher = new SearchMatcher(Query);
     }
 
     /// <summary>Where its texts stand.</summary>
-    public FieldReader Reader => reader;
+    public FieldReader Reader => _reader;
 
     /// <summary>The words that are looked for: at first all, then those that were chosen.</summary>
     public SearchQuery Query { get; private set; }
@@ -50,22 +50,22 @@ internal sealed class LikenessField : IDisposable
     public void Count(in QueriedDocument document, ScanWork work)
     {
         Read(document, work);
-        statistics.Count(matcher);
+        _statistics.Count(_matcher);
     }
 
     /// <summary>Takes what an index knows of all documents, in the place of counting them.</summary>
     /// <param name="known">Of the words of <see cref="Query"/>.</param>
-    public void Use(SearchStatistics known) => statistics = known;
+    public void Use(SearchStatistics known) => _statistics = known;
 
     /// <summary>How much each word says about the given document: as Lucene weighs them, its frequency there times its rarity.</summary>
     public IEnumerable<(LikenessField Field, int Term, double Weight)> Weights(LikenessOptions options)
     {
-        for (int term = 0; term < frequencies.Length; term++)
+        for (int term = 0; term < _frequencies.Length; term++)
         {
-            long documents = statistics.DocumentFrequency(term);
-            if (documents >= options.LeastDocuments && documents <= options.MostDocuments && documents <= options.MostDocumentsShare * statistics.Documents)
+            long documents = _statistics.DocumentFrequency(term);
+            if (documents >= options.LeastDocuments && documents <= options.MostDocuments && documents <= options.MostDocumentsShare * _statistics.Documents)
             {
-                yield return (this, term, frequencies[term] * Bm25.InverseDocumentFrequency(statistics.Documents, documents));
+                yield return (this, term, _frequencies[term] * Bm25.InverseDocumentFrequency(_statistics.Documents, documents));
             }
         }
     }
@@ -74,40 +74,40 @@ internal sealed class LikenessField : IDisposable
     /// <param name="terms">Their places, and what their scores are multiplied with.</param>
     public void Choose(IReadOnlyList<(int Term, double Boost)> terms)
     {
-        long[] documents = [.. terms.Select(one => statistics.DocumentFrequency(one.Term))];
-        boosts = [.. terms.Select(static one => one.Boost)];
+        long[] documents = [.. terms.Select(one => _statistics.DocumentFrequency(one.Term))];
+        _boosts = [.. terms.Select(static one => one.Boost)];
         Query = QueryOf(Query.Analyzer, [.. terms.Select(one => Query.Terms[one.Term])]);
-        scorer = new SearchScorer(Query, new SearchStatistics(statistics.Documents, statistics.Tokens, documents));
-        matcher.Dispose();
-        matcher = new SearchMatcher(Query);
+        _scorer = new SearchScorer(Query, new SearchStatistics(_statistics.Documents, _statistics.Tokens, documents));
+        _matcher.Dispose();
+        _matcher = new SearchMatcher(Query);
     }
 
     /// <summary>How relevant a document is by this field; 0 when it has none of the words.</summary>
     public double Score(in QueriedDocument document, ScanWork work)
     {
-        if (boosts.Length == 0 || !Read(document, work))
+        if (_boosts.Length == 0 || !Read(document, work))
         {
             return 0;
         }
 
         double score = 0;
-        for (int clause = 0; clause < boosts.Length; clause++)
+        for (int clause = 0; clause < _boosts.Length; clause++)
         {
-            score += boosts[clause] * scorer!.Score(clause, matcher.ClauseFrequencies[clause], matcher.Length);
+            score += _boosts[clause] * _scorer!.Score(clause, _matcher.ClauseFrequencies[clause], _matcher.Length);
         }
 
         return score;
     }
 
     /// <inheritdoc/>
-    public void Dispose() => matcher.Dispose();
+    public void Dispose() => _matcher.Dispose();
 
     private bool Read(in QueriedDocument document, ScanWork work)
     {
-        matcher.Begin(work);
-        var visitor = new TextReader(matcher, text);
-        reader.Read(document, ref visitor);
-        return matcher.End();
+        _matcher.Begin(work);
+        var visitor = new TextReader(_matcher, _text);
+        _reader.Read(document, ref visitor);
+        return _matcher.End();
     }
 
     private static SearchQuery QueryOf(Analyzer analyzer, byte[][] terms) =>

@@ -5,31 +5,31 @@ namespace Rookery.Indexing.Analysis;
 /// <summary>The positions of one token in one document, ascending, in pooled memory.</summary>
 internal sealed class PositionList : IDisposable
 {
-    private int[] positions = ArrayPool<int>.Shared.Rent(64);
+    private int[] _positions = ArrayPool<int>.Shared.Rent(64);
 
     internal int Count { get; private set; }
 
-    internal ReadOnlyMemory<int> Positions => positions.AsMemory(0, Count);
+    internal ReadOnlyMemory<int> Positions => _positions.AsMemory(0, Count);
 
     internal void Add(int position)
     {
-        if (Count == positions.Length)
+        if (Count == _positions.Length)
         {
             var longer = ArrayPool<int>.Shared.Rent(Count * 2);
-            positions.AsSpan().CopyTo(longer);
-            ArrayPool<int>.Shared.Return(positions);
-            positions = longer;
+            _positions.AsSpan().CopyTo(longer);
+            ArrayPool<int>.Shared.Return(_positions);
+            _positions = longer;
         }
 
-        positions[Count++] = position;
+        _positions[Count++] = position;
     }
 
     internal void Clear() => Count = 0;
 
     public void Dispose()
     {
-        ArrayPool<int>.Shared.Return(positions);
-        positions = [];
+        ArrayPool<int>.Shared.Return(_positions);
+        _positions = [];
         Count = 0;
     }
 }

@@ -8,38 +8,38 @@ namespace Rookery.Indexing.Analysis;
 /// </summary>
 public sealed class SearchMatcher : IDisposable
 {
-    private readonly SearchQuery query;
-    private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> places;
-    private readonly int[] termFrequencies;
-    private readonly int[] clauseFrequencies;
-    private readonly PositionList?[] positions;
-    private readonly (int Clause, TokenPattern Pattern)[] patterns;
-    private readonly PhraseWord[] phrase;
-    private int nextPosition;
-    private ScanWork? work;
+    private readonly SearchQuery _query;
+    private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> _places;
+    private readonly int[] _termFrequencies;
+    private readonly int[] _clauseFrequencies;
+    private readonly PositionList?[] _positions;
+    private readonly (int Clause, TokenPattern Pattern)[] _patterns;
+    private readonly PhraseWord[] _phrase;
+    private int _nextPosition;
+    private ScanWork? _work;
 
     /// <summary>A matcher that has read nothing.</summary>
     public SearchMatcher(SearchQuery query)
     {
-        this.query = query;
+        _query = query;
         var terms = new Dictionary<byte[], int>(TermComparer.Instance);
         foreach (byte[] term in query.Terms)
         {
             terms.Add(term, terms.Count);
         }
 
-        places = terms.GetAlternateLookup<ReadOnlySpan<byte>>();
-        termFrequencies = new int[query.Terms.Count];
-        clauseFrequencies = new int[query.Clauses.Count];
-        positions = new PositionList?[query.Terms.Count];
+        _places = terms.GetAlternateLookup<ReadOnlySpan<byte>>();
+        _termFrequencies = new int[query.Terms.Count];
+        _clauseFrequencies = new int[query.Clauses.Count];
+        _positions = new PositionList?[query.Terms.Count];
         var phrases = query.Clauses.OfType<PhraseClause>();
         foreach (var word in phrases.SelectMany(static clause => clause.Words))
         {
-            positions[word.Term] ??= new PositionList();
+            _positions[word.Term] ??= new PositionList();
         }
 
-        phrase = new PhraseWord[phrases.Select(static clause => clause.Words.Count).DefaultIfEmpty().Max()];
-        patterns = [.. query.Clauses.Index().Where(static clause => clause.Item is WildcardClause).Select(static clause => (clause.Index, ((WildcardClause)clause.Item).Pattern))];
+        _phrase = new PhraseWord[phrases.Select(static clause => clause.Words.Count).DefaultIfEmpty().Max()];
+        _patterns = [.. query.Clauses.Index().Where(static clause => clause.Item is WildcardClause).Select(static clause => (clause.Index, ((WildcardClause)clause.Item).Pattern))];
     }
 
     /// <summary>Whether the document that was read satisfies the search.</summary>
@@ -49,24 +49,24 @@ public sealed class SearchMatcher : IDisposable
     public int Length { get; private set; }
 
     /// <summary>How often it has each of <see cref="SearchQuery.Terms"/>.</summary>
-    public ReadOnlySpan<int> TermFrequencies => termFrequencies;
+    public ReadOnlySpan<int> TermFrequencies => _termFrequencies;
 
     /// <summary>How often it satisfies each of <see cref="SearchQuery.Clauses"/>; of a pattern, whether.</summary>
-    public ReadOnlySpan<int> ClauseFrequencies => clauseFrequencies;
+    public ReadOnlySpan<int> ClauseFrequencies => _clauseFrequencies;
 
     /// <summary>Forgets the document before.</summary>
     /// <param name="counter">Counts the work on the next one; null where nobody waits for it.</param>
     public void Begin(ScanWork? counter = null)
     {
-        work = counter;
-        Array.Clear(termFrequencies);
-        Array.Clear(clauseFrequencies);
-        foreach (var list in positions)
+        _work = counter;
+        Array.Clear(_termFrequencies);
+        Array.Clear(_clauseFrequencies);
+        foreach (var list in _positions)
         {
             list?.Clear();
         }
 
-        (IsMatch, Length, nextPosition) = (false, 0, 0);
+        (IsMatch, Length, _nextPosition) = (false, 0, 0);
     }
 
     /// <summary>Reads a value of the field; of an array, each element.</summary>
@@ -74,7 +74,7 @@ public sealed class SearchMatcher : IDisposable
     public void Add(ReadOnlySpan<byte> text)
     {
         var sink = new Sink(this);
-        nextPosition = query.Analyzer.Analyze(text, AnalysisPurpose.Index, nextPosition, ref sink) + Analyzer.ValueGap;
+        _nextPosition = _query.Analyzer.Analyze(text, AnalysisPurpose.Index, _nextPosition, ref sink) + Analyzer.ValueGap;
     }
 
     /// <summary>Decides, after the last value.</summary>
@@ -82,31 +82,31 @@ public sealed class SearchMatcher : IDisposable
     public bool End()
     {
         int satisfied = 0;
-        for (int clause = 0; clause < clauseFrequencies.Length; clause++)
+        for (int clause = 0; clause < _clauseFrequencies.Length; clause++)
         {
-            switch (query.Clauses[clause])
+            switch (_query.Clauses[clause])
             {
                 case TermClause term:
-                    clauseFrequencies[clause] = termFrequencies[term.Term];
+                    _clauseFrequencies[clause] = _termFrequencies[term.Term];
                     break;
                 case PhraseClause words:
-                    clauseFrequencies[clause] = CountPhrase(words);
+                    _clauseFrequencies[clause] = CountPhrase(words);
                     break;
                 default:
                     break;
             }
 
-            satisfied += clauseFrequencies[clause] > 0 ? 1 : 0;
+            satisfied += _clauseFrequencies[clause] > 0 ? 1 : 0;
         }
 
-        IsMatch = satisfied > 0 && (!query.NeedsAll || satisfied == clauseFrequencies.Length);
+        IsMatch = satisfied > 0 && (!_query.NeedsAll || satisfied == _clauseFrequencies.Length);
         return IsMatch;
     }
 
     /// <summary>Gives pooled memory back.</summary>
     public void Dispose()
     {
-        foreach (var list in positions)
+        foreach (var list in _positions)
         {
             list?.Dispose();
         }
@@ -117,32 +117,32 @@ public sealed class SearchMatcher : IDisposable
         for (int place = 0; place < clause.Words.Count; place++)
         {
             var word = clause.Words[place];
-            if (termFrequencies[word.Term] is 0)
+            if (_termFrequencies[word.Term] is 0)
             {
                 return 0;
             }
 
-            phrase[place] = new PhraseWord(positions[word.Term]!.Positions, word.Offset, word.Term);
+            _phrase[place] = new PhraseWord(_positions[word.Term]!.Positions, word.Offset, word.Term);
         }
 
-        return PhraseMatcher.Count(phrase.AsSpan(0, clause.Words.Count), clause.Slop);
+        return PhraseMatcher.Count(_phrase.AsSpan(0, clause.Words.Count), clause.Slop);
     }
 
     private void Take(scoped in Token token)
     {
         Length++;
-        work?.Walk(token.Bytes.Length);
-        if (places.TryGetValue(token.Bytes, out int place))
+        _work?.Walk(token.Bytes.Length);
+        if (_places.TryGetValue(token.Bytes, out int place))
         {
-            termFrequencies[place]++;
-            positions[place]?.Add(token.Position);
+            _termFrequencies[place]++;
+            _positions[place]?.Add(token.Position);
         }
 
-        foreach (var (clause, pattern) in patterns)
+        foreach (var (clause, pattern) in _patterns)
         {
-            if (clauseFrequencies[clause] is 0 && pattern.Matches(token.Bytes, work))
+            if (_clauseFrequencies[clause] is 0 && pattern.Matches(token.Bytes, _work))
             {
-                clauseFrequencies[clause] = 1;
+                _clauseFrequencies[clause] = 1;
             }
         }
     }

@@ -12,11 +12,11 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
     /// <summary>Stands for a star that matches anything: a character that belongs to no text (a noncharacter).</summary>
     internal const char Star = '\uFFFF';
 
-    private readonly Dictionary<byte[], int> places = new(TermComparer.Instance);
-    private readonly List<byte[]> terms = [];
-    private readonly List<SearchClause> clauses = [];
-    private int tokens;
-    private int wildcards;
+    private readonly Dictionary<byte[], int> _places = new(TermComparer.Instance);
+    private readonly List<byte[]> _terms = [];
+    private readonly List<SearchClause> _clauses = [];
+    private int _tokens;
+    private int _wildcards;
 
     /// <summary>Adds a word or a phrase.</summary>
     internal void AddText(string text, int slop)
@@ -31,7 +31,7 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
 
         int first = words[0].Offset;
         PhraseTerm[] phrase = [.. words.Select(word => word with { Offset = word.Offset - first }).Distinct()];
-        clauses.Add(phrase.Length is 1 ? new TermClause(phrase[0].Term) : new PhraseClause(phrase, slop));
+        _clauses.Add(phrase.Length is 1 ? new TermClause(phrase[0].Term) : new PhraseClause(phrase, slop));
     }
 
     /// <summary>Adds a part of a Lucene clause. What is no text is not analyzed, but made as words are.</summary>
@@ -43,13 +43,13 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
                 AddText(text.Text, text.Slop);
                 break;
             case LucenePattern pattern:
-                clauses.Add(new WildcardClause(new WildcardToken(LucenePredicates.PatternOf(pattern.Text, Fold))));
+                _clauses.Add(new WildcardClause(new WildcardToken(LucenePredicates.PatternOf(pattern.Text, Fold))));
                 break;
             case LuceneSimilar similar:
-                clauses.Add(new WildcardClause(new SimilarToken(new FuzzyText(Fold(similar.Text), similar.Similarity, position))));
+                _clauses.Add(new WildcardClause(new SimilarToken(new FuzzyText(Fold(similar.Text), similar.Similarity, position))));
                 break;
             case LuceneRange range:
-                clauses.Add(new WildcardClause(new TokenRange(range.Low is null ? null : Fold(range.Low), range.High is null ? null : Fold(range.High), range.IsIncluded)));
+                _clauses.Add(new WildcardClause(new TokenRange(range.Low is null ? null : Fold(range.Low), range.High is null ? null : Fold(range.High), range.IsIncluded)));
                 break;
             default:
                 throw new NotSupportedException(leaf.GetType().Name);
@@ -61,22 +61,22 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
     internal void AddPattern(string text)
     {
         Count();
-        if (++wildcards > SearchTerms.MostWildcards)
+        if (++_wildcards > SearchTerms.MostWildcards)
         {
             throw TooMany(SearchTerms.MostWildcards, "patterns with *");
         }
 
         byte[][] pieces = [.. text.Split(Star).Select(Fold)];
-        clauses.Add(new WildcardClause(new StarredToken([.. pieces.Where(static piece => piece.Length > 0)], pieces[0].Length is 0, pieces[^1].Length is 0)));
+        _clauses.Add(new WildcardClause(new StarredToken([.. pieces.Where(static piece => piece.Length > 0)], pieces[0].Length is 0, pieces[^1].Length is 0)));
     }
 
-    internal SearchQuery Build(bool needsAll) => new(analyzer, [.. terms], [.. clauses], needsAll);
+    internal SearchQuery Build(bool needsAll) => new(analyzer, [.. _terms], [.. _clauses], needsAll);
 
     private byte[] Fold(string piece) => analyzer.Fold(Encoding.UTF8.GetBytes(piece));
 
     private void Count()
     {
-        if (++tokens > SearchTerms.MostTerms)
+        if (++_tokens > SearchTerms.MostTerms)
         {
             throw TooMany(SearchTerms.MostTerms, "words");
         }
@@ -95,11 +95,11 @@ internal sealed class SearchQueryBuilder(Analyzer analyzer, int position)
             }
 
             byte[] term = token.Bytes.ToArray();
-            if (!builder.places.TryGetValue(term, out int place))
+            if (!builder._places.TryGetValue(term, out int place))
             {
-                place = builder.terms.Count;
-                builder.places.Add(term, place);
-                builder.terms.Add(term);
+                place = builder._terms.Count;
+                builder._places.Add(term, place);
+                builder._terms.Add(term);
             }
 
             words.Add(new PhraseTerm(place, token.Position));

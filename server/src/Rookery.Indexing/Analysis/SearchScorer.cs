@@ -3,16 +3,16 @@ namespace Rookery.Indexing.Analysis;
 /// <summary>The relevance of documents to one search: the sum over the clauses that a document satisfies. Immutable.</summary>
 public sealed class SearchScorer
 {
-    private readonly double averageLength;
-    private readonly double[] rarities;
+    private readonly double _averageLength;
+    private readonly double[] _rarities;
 
     /// <summary>A scorer.</summary>
     /// <param name="query">What is searched for.</param>
     /// <param name="statistics">Of all documents.</param>
     public SearchScorer(SearchQuery query, SearchStatistics statistics)
     {
-        averageLength = statistics.AverageLength;
-        rarities = [.. query.Clauses.Select(clause => clause switch
+        _averageLength = statistics.AverageLength;
+        _rarities = [.. query.Clauses.Select(clause => clause switch
         {
             TermClause term => Rarity(term.Term),
             // A phrase is as rare as its words together.
@@ -34,8 +34,8 @@ public sealed class SearchScorer
             return 0;
         }
 
-        double rarity = rarities[clause];
-        return double.IsNaN(rarity) ? 1 : rarity * Bm25.Weight(frequency, length, averageLength);
+        double rarity = _rarities[clause];
+        return double.IsNaN(rarity) ? 1 : rarity * Bm25.Weight(frequency, length, _averageLength);
     }
 
     /// <summary>A document's score.</summary>

@@ -3,10 +3,10 @@ namespace Rookery.Indexing.Analysis;
 /// <summary>What relevance needs to know of all documents: the first pass of a scan counts it, an index knows it.</summary>
 public sealed class SearchStatistics
 {
-    private readonly long[] documentFrequencies;
+    private readonly long[] _documentFrequencies;
 
     /// <summary>Of no document yet.</summary>
-    public SearchStatistics(SearchQuery query) => documentFrequencies = new long[query.Terms.Count];
+    public SearchStatistics(SearchQuery query) => _documentFrequencies = new long[query.Terms.Count];
 
     /// <summary>As an index knows them.</summary>
     /// <param name="documents">Documents that have a token in the field.</param>
@@ -16,7 +16,7 @@ public sealed class SearchStatistics
     {
         Documents = documents;
         Tokens = tokens;
-        this.documentFrequencies = documentFrequencies.ToArray();
+        _documentFrequencies = documentFrequencies.ToArray();
     }
 
     /// <summary>Documents that have a token in the field.</summary>
@@ -30,7 +30,7 @@ public sealed class SearchStatistics
 
     /// <summary>Documents that have a token.</summary>
     /// <param name="term">Its place among <see cref="SearchQuery.Terms"/>.</param>
-    public long DocumentFrequency(int term) => documentFrequencies[term];
+    public long DocumentFrequency(int term) => _documentFrequencies[term];
 
     /// <summary>Counts the document that a matcher has read. Every document with the field, not only those that match.</summary>
     public void Count(SearchMatcher matcher)
@@ -45,7 +45,7 @@ public sealed class SearchStatistics
         var frequencies = matcher.TermFrequencies;
         for (int term = 0; term < frequencies.Length; term++)
         {
-            documentFrequencies[term] += frequencies[term] > 0 ? 1 : 0;
+            _documentFrequencies[term] += frequencies[term] > 0 ? 1 : 0;
         }
     }
 }

@@ -5,7 +5,7 @@ namespace Rookery.Indexing.Analysis;
 /// <summary>The text of JSON values as full text sees it: strings without escapes, numbers and booleans as they are written; null and objects have none. For one thread.</summary>
 internal sealed class SearchableText
 {
-    private readonly PooledBytes unescaped = new();
+    private readonly PooledBytes _unescaped = new();
 
     /// <summary>The text of a value.</summary>
     /// <param name="json">The value as it is stored.</param>
@@ -23,11 +23,11 @@ internal sealed class SearchableText
             return text;
         }
 
-        unescaped.Clear();
-        unescaped.Advance(JsonText.Unescape(text, unescaped.Reserve(text.Length)));
-        return unescaped.Written;
+        _unescaped.Clear();
+        _unescaped.Advance(JsonText.Unescape(text, _unescaped.Reserve(text.Length)));
+        return _unescaped.Written;
     }
 
     /// <summary>Gives its room back.</summary>
-    internal void Release() => unescaped.Release();
+    internal void Release() => _unescaped.Release();
 }

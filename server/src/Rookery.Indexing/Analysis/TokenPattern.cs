@@ -17,9 +17,9 @@ public abstract class TokenPattern
 /// <summary>A token of which parts may be anything: <c>do*</c>, <c>*tion</c>, <c>*gre*</c>, <c>c*t</c>. Matches in time linear in the token for each of its pieces.</summary>
 internal sealed class StarredToken : TokenPattern
 {
-    private readonly byte[][] pieces;
-    private readonly bool isOpenAtStart;
-    private readonly bool isOpenAtEnd;
+    private readonly byte[][] _pieces;
+    private readonly bool _isOpenAtStart;
+    private readonly bool _isOpenAtEnd;
 
     /// <summary>A pattern.</summary>
     /// <param name="pieces">What stands between the stars, as tokens have it, none of it empty; nothing for a star alone.</param>
@@ -27,51 +27,51 @@ internal sealed class StarredToken : TokenPattern
     /// <param name="isOpenAtEnd">Whether a star stands behind them.</param>
     public StarredToken(byte[][] pieces, bool isOpenAtStart, bool isOpenAtEnd)
     {
-        this.pieces = pieces;
-        this.isOpenAtStart = isOpenAtStart;
-        this.isOpenAtEnd = isOpenAtEnd;
+        _pieces = pieces;
+        _isOpenAtStart = isOpenAtStart;
+        _isOpenAtEnd = isOpenAtEnd;
     }
 
     /// <inheritdoc/>
-    public override ReadOnlySpan<byte> Prefix => isOpenAtStart || pieces.Length is 0 ? [] : pieces[0];
+    public override ReadOnlySpan<byte> Prefix => _isOpenAtStart || _pieces.Length is 0 ? [] : _pieces[0];
 
     /// <inheritdoc/>
     public override bool Matches(ReadOnlySpan<byte> token, ScanWork? work)
     {
         work?.Walk(token.Length);
         int first = 0;
-        int end = pieces.Length;
-        if (!isOpenAtStart)
+        int end = _pieces.Length;
+        if (!_isOpenAtStart)
         {
-            if (!token.StartsWith(pieces[0]))
+            if (!token.StartsWith(_pieces[0]))
             {
                 return false;
             }
 
-            token = token[pieces[0].Length..];
+            token = token[_pieces[0].Length..];
             first++;
         }
 
-        if (!isOpenAtEnd)
+        if (!_isOpenAtEnd)
         {
             end--;
-            if (!token.EndsWith(pieces[end]))
+            if (!token.EndsWith(_pieces[end]))
             {
                 return false;
             }
 
-            token = token[..^pieces[end].Length];
+            token = token[..^_pieces[end].Length];
         }
 
         for (; first < end; first++)
         {
-            int at = token.IndexOf(pieces[first]);
+            int at = token.IndexOf(_pieces[first]);
             if (at < 0)
             {
                 return false;
             }
 
-            token = token[(at + pieces[first].Length)..];
+            token = token[(at + _pieces[first].Length)..];
         }
 
         return true;
@@ -82,10 +82,10 @@ internal sealed class StarredToken : TokenPattern
 /// <param name="pattern">As <see cref="WildcardPattern"/> has it.</param>
 internal sealed class WildcardToken(byte[] pattern) : TokenPattern
 {
-    private readonly int plainBytes = WildcardPattern.PlainBytes(pattern);
+    private readonly int _plainBytes = WildcardPattern.PlainBytes(pattern);
 
     /// <inheritdoc/>
-    public override ReadOnlySpan<byte> Prefix => pattern.AsSpan(0, plainBytes);
+    public override ReadOnlySpan<byte> Prefix => pattern.AsSpan(0, _plainBytes);
 
     /// <inheritdoc/>
     public override bool Matches(ReadOnlySpan<byte> token, ScanWork? work) =>
@@ -106,10 +106,10 @@ internal sealed class SimilarToken(FuzzyText wanted) : TokenPattern
 /// <param name="isIncluded">Whether both belong to it.</param>
 internal sealed class TokenRange(byte[]? low, byte[]? high, bool isIncluded) : TokenPattern
 {
-    private readonly int commonBytes = low is null || high is null ? 0 : low.AsSpan().CommonPrefixLength(high);
+    private readonly int _commonBytes = low is null || high is null ? 0 : low.AsSpan().CommonPrefixLength(high);
 
     /// <inheritdoc/>
-    public override ReadOnlySpan<byte> Prefix => low.AsSpan(0, commonBytes);
+    public override ReadOnlySpan<byte> Prefix => low.AsSpan(0, _commonBytes);
 
     /// <inheritdoc/>
     public override bool Matches(ReadOnlySpan<byte> token, ScanWork? work) =>

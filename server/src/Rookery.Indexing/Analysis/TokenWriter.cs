@@ -19,37 +19,37 @@ internal ref struct TokenWriter<TSink>
 
     private const int HashBytes = 16;
 
-    private readonly AnalyzerRules rules;
-    private readonly AnalysisPurpose purpose;
-    private readonly ReadOnlySpan<byte> text;
-    private readonly Span<byte> word;
-    private readonly Span<byte> folded;
-    private readonly Stemmer? stemmer;
-    private readonly Folding firstFolding;
-    private readonly ref TSink sink;
-    private int position;
+    private readonly AnalyzerRules _rules;
+    private readonly AnalysisPurpose _purpose;
+    private readonly ReadOnlySpan<byte> _text;
+    private readonly Span<byte> _word;
+    private readonly Span<byte> _folded;
+    private readonly Stemmer? _stemmer;
+    private readonly Folding _firstFolding;
+    private readonly ref TSink _sink;
+    private int _position;
 
     internal TokenWriter(AnalyzerRules rules, AnalysisPurpose purpose, ReadOnlySpan<byte> text, Span<byte> buffer, int firstPosition, Stemmer? stemmer, ref TSink sink)
     {
-        this.rules = rules;
-        this.purpose = purpose;
-        this.text = text;
-        this.stemmer = stemmer;
-        this.sink = ref sink;
-        word = buffer[..WordBytes];
-        folded = buffer[WordBytes..];
-        position = firstPosition;
-        firstFolding = stemmer is null ? rules.Folding : Folding.Case;
+        _rules = rules;
+        _purpose = purpose;
+        _text = text;
+        _stemmer = stemmer;
+        _sink = ref sink;
+        _word = buffer[..WordBytes];
+        _folded = buffer[WordBytes..];
+        _position = firstPosition;
+        _firstFolding = stemmer is null ? rules.Folding : Folding.Case;
     }
 
     /// <summary>Hands over all tokens, or as many as the sink wants.</summary>
     /// <returns>The position behind the last word.</returns>
     internal int Run()
     {
-        if (rules.Segmentation is Segmentation.Whole)
+        if (_rules.Segmentation is Segmentation.Whole)
         {
             TakeWhole();
-            return position;
+            return _position;
         }
 
         int at = 0;
@@ -57,14 +57,14 @@ internal ref struct TokenWriter<TSink>
         {
         }
 
-        return position;
+        return _position;
     }
 
-    private readonly bool TryFind(ref int at, out int start) => rules.Segmentation switch
+    private readonly bool TryFind(ref int at, out int start) => _rules.Segmentation switch
     {
-        Segmentation.Words => WordSegmenter.TryFind(text, ref at, out start),
-        Segmentation.WhiteSpace => RunSegmenter.TryFind(text, default(NotWhiteSpace), ref at, out start),
-        _ => RunSegmenter.TryFind(text, default(LettersOnly), ref at, out start),
+        Segmentation.Words => WordSegmenter.TryFind(_text, ref at, out start),
+        Segmentation.WhiteSpace => RunSegmenter.TryFind(_text, default(NotWhiteSpace), ref at, out start),
+        _ => RunSegmenter.TryFind(_text, default(LettersOnly), ref at, out start),
     };
 
     private bool TakeWord(int start, int end)
@@ -74,27 +74,27 @@ internal ref struct TokenWriter<TSink>
         Span<byte> character = stackalloc byte[Folder.LongestBytes];
         for (int at = start; at < end;)
         {
-            byte first = text[at];
+            byte first = _text[at];
             int bytesRead = 1;
             int bytes = 1;
             if (first < 0x80)
             {
-                character[0] = firstFolding is not Folding.None && first is >= (byte)'A' and <= (byte)'Z' ? (byte)(first | 0x20) : first;
+                character[0] = _firstFolding is not Folding.None && first is >= (byte)'A' and <= (byte)'Z' ? (byte)(first | 0x20) : first;
                 if (length < Analyzer.LongestTokenBytes)
                 {
-                    word[length++] = character[0];
+                    _word[length++] = character[0];
                     at++;
                     continue;
                 }
             }
             else
             {
-                bytes = Folder.FoldFirst(text[at..end], firstFolding, character, out bytesRead);
+                bytes = Folder.FoldFirst(_text[at..end], _firstFolding, character, out bytesRead);
             }
 
             if (length + bytes > Analyzer.LongestTokenBytes)
             {
-                if (!Emit(word[..length], pieceStart, at))
+                if (!Emit(_word[..length], pieceStart, at))
                 {
                     return false;
                 }
@@ -103,38 +103,38 @@ internal ref struct TokenWriter<TSink>
                 length = 0;
             }
 
-            character[..bytes].CopyTo(word[length..]);
+            character[..bytes].CopyTo(_word[length..]);
             length += bytes;
             at += bytesRead;
         }
 
-        return pieceStart > start ? Emit(word[..length], pieceStart, end) : Refine(length, start, end);
+        return pieceStart > start ? Emit(_word[..length], pieceStart, end) : Refine(length, start, end);
     }
 
     /// <summary>What is done to words that are short enough to be words.</summary>
     private bool Refine(int length, int start, int end)
     {
-        int offset = rules.DropsElision ? Elision.Measure(word[..length]) : 0;
-        var rest = word[offset..length];
-        if (rules.DropsPossessive && rest.EndsWith("'s"u8))
+        int offset = _rules.DropsElision ? Elision.Measure(_word[..length]) : 0;
+        var rest = _word[offset..length];
+        if (_rules.DropsPossessive && rest.EndsWith("'s"u8))
         {
             rest = rest[..^2];
         }
 
-        if (rules.DropsStopWords && StopWords.Contain(rest))
+        if (_rules.DropsStopWords && StopWords.Contain(rest))
         {
-            position++;
+            _position++;
             return true;
         }
 
-        if (stemmer is null)
+        if (_stemmer is null)
         {
             return Emit(rest, start, end);
         }
 
         if (rest.Length <= LongestStemmedBytes)
         {
-            rest = word.Slice(offset, stemmer.Stem(word[offset..], rest.Length));
+            rest = _word.Slice(offset, _stemmer.Stem(_word[offset..], rest.Length));
         }
 
         return Emit(FoldMarks(rest), start, end);
@@ -145,7 +145,7 @@ internal ref struct TokenWriter<TSink>
         int length = 0;
         while (!stem.IsEmpty)
         {
-            int bytes = Folder.FoldFirst(stem, rules.Folding, folded[length..], out int bytesRead);
+            int bytes = Folder.FoldFirst(stem, _rules.Folding, _folded[length..], out int bytesRead);
             if (length + bytes > Analyzer.LongestTokenBytes)
             {
                 break;
@@ -155,7 +155,7 @@ internal ref struct TokenWriter<TSink>
             stem = stem[bytesRead..];
         }
 
-        return folded[..length];
+        return _folded[..length];
     }
 
     private bool Emit(ReadOnlySpan<byte> token, int start, int end)
@@ -165,8 +165,8 @@ internal ref struct TokenWriter<TSink>
             return true;
         }
 
-        bool goesOn = rules.Grams is { } grams ? EmitGrams(token, grams.Shortest, grams.Longest, start, end) : sink.Take(new Token(token, position, start, end - start));
-        position++;
+        bool goesOn = _rules.Grams is { } grams ? EmitGrams(token, grams.Shortest, grams.Longest, start, end) : _sink.Take(new Token(token, _position, start, end - start));
+        _position++;
         return goesOn;
     }
 
@@ -183,11 +183,11 @@ internal ref struct TokenWriter<TSink>
 
         boundaries[letters] = (byte)token.Length;
         longest = Math.Min(longest, letters);
-        for (int size = purpose is AnalysisPurpose.Search ? Math.Max(shortest, longest) : shortest; size <= longest; size++)
+        for (int size = _purpose is AnalysisPurpose.Search ? Math.Max(shortest, longest) : shortest; size <= longest; size++)
         {
             for (int from = 0; from + size <= letters; from++)
             {
-                if (!sink.Take(new Token(token[boundaries[from]..boundaries[from + size]], position, start, end - start)))
+                if (!_sink.Take(new Token(token[boundaries[from]..boundaries[from + size]], _position, start, end - start)))
                 {
                     return false;
                 }
@@ -205,9 +205,9 @@ internal ref struct TokenWriter<TSink>
         IncrementalHash? hash = null;
         try
         {
-            for (int at = 0; at < text.Length;)
+            for (int at = 0; at < _text.Length;)
             {
-                int bytes = Folder.FoldFirst(text[at..], firstFolding, folded[length..], out int bytesRead);
+                int bytes = Folder.FoldFirst(_text[at..], _firstFolding, _folded[length..], out int bytesRead);
                 at += bytesRead;
                 length += bytes;
                 if (hash is null && length <= Analyzer.LongestTokenBytes - (2 * HashBytes))
@@ -220,29 +220,29 @@ internal ref struct TokenWriter<TSink>
                     if (hash is null)
                     {
                         hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
-                        folded[..kept].CopyTo(word);
+                        _folded[..kept].CopyTo(_word);
                     }
 
-                    hash.AppendData(folded[..length]);
+                    hash.AppendData(_folded[..length]);
                     length = 0;
                 }
             }
 
-            var token = folded[..length];
+            var token = _folded[..length];
             if (hash is not null)
             {
                 hash.AppendData(token);
                 Span<byte> digest = stackalloc byte[SHA256.HashSizeInBytes];
                 hash.GetHashAndReset(digest);
-                bool isWritten = Convert.TryToHexStringLower(digest[..HashBytes], word[kept..], out int hexBytes);
+                bool isWritten = Convert.TryToHexStringLower(digest[..HashBytes], _word[kept..], out int hexBytes);
                 Invariant.Holds(isWritten, "the hash of a long token has room behind what is kept of it");
-                token = word[..(kept + hexBytes)];
+                token = _word[..(kept + hexBytes)];
             }
 
             if (!token.IsEmpty)
             {
-                sink.Take(new Token(token, position, 0, text.Length));
-                position++;
+                _sink.Take(new Token(token, _position, 0, _text.Length));
+                _position++;
             }
         }
         finally

@@ -11,22 +11,22 @@ internal readonly record struct FoundWord(int Start, int Length, int Kind);
 /// <summary>Finds the words of a search in texts. Those of a phrase are found wherever they stand. Thread-safe.</summary>
 internal sealed class WordFinder
 {
-    private readonly SearchQuery query;
-    private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> places;
-    private readonly (int Kind, TokenPattern Pattern)[] patterns;
+    private readonly SearchQuery _query;
+    private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> _places;
+    private readonly (int Kind, TokenPattern Pattern)[] _patterns;
 
     /// <summary>Of a search.</summary>
     public WordFinder(SearchQuery query)
     {
-        this.query = query;
+        _query = query;
         var terms = new Dictionary<byte[], int>(TermComparer.Instance);
         foreach (byte[] term in query.Terms)
         {
             terms.Add(term, terms.Count);
         }
 
-        places = terms.GetAlternateLookup<ReadOnlySpan<byte>>();
-        patterns = [.. query.Clauses.OfType<WildcardClause>().Select((clause, place) => (terms.Count + place, clause.Pattern))];
+        _places = terms.GetAlternateLookup<ReadOnlySpan<byte>>();
+        _patterns = [.. query.Clauses.OfType<WildcardClause>().Select((clause, place) => (terms.Count + place, clause.Pattern))];
     }
 
     /// <summary>Adds the words of a text, in their order.</summary>
@@ -36,17 +36,17 @@ internal sealed class WordFinder
     public void Find(ReadOnlySpan<byte> text, List<FoundWord> found, ScanWork? work)
     {
         var sink = new Sink(this, found, work);
-        query.Analyzer.Analyze(text, AnalysisPurpose.Index, 0, ref sink);
+        _query.Analyzer.Analyze(text, AnalysisPurpose.Index, 0, ref sink);
     }
 
     private int KindOf(ReadOnlySpan<byte> token, ScanWork? work)
     {
-        if (places.TryGetValue(token, out int place))
+        if (_places.TryGetValue(token, out int place))
         {
             return place;
         }
 
-        foreach (var (kind, pattern) in patterns)
+        foreach (var (kind, pattern) in _patterns)
         {
             if (pattern.Matches(token, work))
             {

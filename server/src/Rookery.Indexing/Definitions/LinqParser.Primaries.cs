@@ -15,13 +15,13 @@ internal sealed partial class LinqParser
 
     private Expression ParsePrimary()
     {
-        var token = cursor.Current;
+        var token = _cursor.Current;
         switch (token.Kind)
         {
             case TokenKind.Number:
-                return ToNumber(cursor.Take());
+                return ToNumber(_cursor.Take());
             case TokenKind.Text:
-                cursor.Take();
+                _cursor.Take();
                 var literal = new TextLiteral(token.Text, token.Position);
                 return token.Number == 0
                     ? literal
@@ -29,12 +29,12 @@ internal sealed partial class LinqParser
             case TokenKind.Name:
                 return ParseName(token);
             case TokenKind.Mark when token.Text is "(":
-                cursor.Take();
+                _cursor.Take();
                 var inner = ParseExpression();
-                cursor.Expect(")");
+                _cursor.Expect(")");
                 return inner;
             default:
-                throw cursor.Unexpected("A value");
+                throw _cursor.Unexpected("A value");
         }
     }
 
@@ -50,15 +50,15 @@ internal sealed partial class LinqParser
                 return Word(Opcode.PushNull);
             case "new":
                 return ParseNew();
-            case "$" when cursor.Ahead(1).Kind == TokenKind.Text:
-                cursor.Take();
-                return ParseInterpolation(cursor.Take());
-            case "from" when cursor.Ahead(1).Kind == TokenKind.Name && !cursor.Ahead(1).IsWord("in"):
+            case "$" when _cursor.Ahead(1).Kind == TokenKind.Text:
+                _cursor.Take();
+                return ParseInterpolation(_cursor.Take());
+            case "from" when _cursor.Ahead(1).Kind == TokenKind.Name && !_cursor.Ahead(1).IsWord("in"):
                 return ParseInnerQuery();
-            case "this" when cursor.Ahead(1).Is("."):
-                cursor.Take();
-                cursor.Take();
-                return ParseFunction(cursor.ExpectName());
+            case "this" when _cursor.Ahead(1).Is("."):
+                _cursor.Take();
+                _cursor.Take();
+                return ParseFunction(_cursor.ExpectName());
         }
 
         if (Unsupported.Contains(token.Text))
@@ -66,19 +66,19 @@ internal sealed partial class LinqParser
             throw TokenCursor.NotSupported(token.Quoted, token.Position);
         }
 
-        cursor.Take();
-        while (token.Text is "System" or "Linq" && cursor.Current.Is(".") && cursor.Ahead(1).Kind == TokenKind.Name)
+        _cursor.Take();
+        while (token.Text is "System" or "Linq" && _cursor.Current.Is(".") && _cursor.Ahead(1).Kind == TokenKind.Name)
         {
-            cursor.Take();
-            token = cursor.Take();
+            _cursor.Take();
+            token = _cursor.Take();
         }
 
-        if (LinqStatics.IsCarrier(token.Text) && cursor.Current.Is("."))
+        if (LinqStatics.IsCarrier(token.Text) && _cursor.Current.Is("."))
         {
             return ParseStatic(token);
         }
 
-        if (cursor.Current.Is("(") || (cursor.Current.Is("<") && token.Text is "LoadDocument"))
+        if (_cursor.Current.Is("(") || (_cursor.Current.Is("<") && token.Text is "LoadDocument"))
         {
             return ParseFunction(token);
         }
@@ -138,7 +138,7 @@ internal sealed partial class LinqParser
                 int end = EndOfValue(text, at + 1);
                 var inner = new LinqParser(text.Text[(at + 1)..end], text.Position, this);
                 format.Append(CultureInfo.InvariantCulture, $"{inside.Count}");
-                inside.Add(shapes.ToSequence(inner.ParseExpression()));
+                inside.Add(_shapes.ToSequence(inner.ParseExpression()));
                 inner.ExpectEnd();
                 at = end - 1;
             }
@@ -170,14 +170,14 @@ internal sealed partial class LinqParser
         throw TokenCursor.NotSupported("a value in a text that does not end in it, or has quotes of its own", text.Position);
     }
 
-    private WordLiteral Word(Opcode push) => new(push, cursor.Take().Position);
+    private WordLiteral Word(Opcode push) => new(push, _cursor.Take().Position);
 
     private Expression ParseStatic(Token carrier)
     {
-        cursor.Take();
-        var member = cursor.ExpectName();
+        _cursor.Take();
+        var member = _cursor.ExpectName();
         SkipTypeArguments();
-        if (!cursor.Current.Is("("))
+        if (!_cursor.Current.Is("("))
         {
             return LinqStatics.ToValue(carrier.Text, member.Text, carrier.Position);
         }
@@ -196,32 +196,32 @@ internal sealed partial class LinqParser
 
     private Expression ParseNew()
     {
-        int at = cursor.Take().Position;
-        if (cursor.TryTake("["))
+        int at = _cursor.Take().Position;
+        if (_cursor.TryTake("["))
         {
-            cursor.Expect("]");
+            _cursor.Expect("]");
             return LinqNumbers.Unified(ParseElements(at));
         }
 
-        if (cursor.Current.Is("{"))
+        if (_cursor.Current.Is("{"))
         {
             return ParseObject(at);
         }
 
         if (!TryParseType(out var type))
         {
-            throw cursor.Unexpected("'{', '[' or the name of a type");
+            throw _cursor.Unexpected("'{', '[' or the name of a type");
         }
 
         if (type.IsArray || type.Name is "List" or "HashSet")
         {
-            bool isCall = cursor.TryTake("(");
+            bool isCall = _cursor.TryTake("(");
             if (isCall)
             {
-                cursor.Expect(")");
+                _cursor.Expect(")");
             }
 
-            var elements = isCall && !cursor.Current.Is("{") ? new ArrayLiteral([], at) : ParseElements(at);
+            var elements = isCall && !_cursor.Current.Is("{") ? new ArrayLiteral([], at) : ParseElements(at);
             elements = Casts.TryGetValue(type.Element, out var cast)
                 ? elements with { Elements = [.. elements.Elements.Select(one => LinqNumbers.As(one, cast))] }
                 : elements;
@@ -230,24 +230,24 @@ internal sealed partial class LinqParser
                 : elements;
         }
 
-        if (cursor.Current.Is("("))
+        if (_cursor.Current.Is("("))
         {
             return LinqStatics.ToNew(type.Name, ParseArguments(), at);
         }
 
-        return cursor.Current.Is("{") && !type.IsGeneric ? ParseObject(at) : throw TokenCursor.NotSupported($"'new {type.Name}'", at);
+        return _cursor.Current.Is("{") && !type.IsGeneric ? ParseObject(at) : throw TokenCursor.NotSupported($"'new {type.Name}'", at);
     }
 
     private ArrayLiteral ParseElements(int at)
     {
-        cursor.Expect("{");
+        _cursor.Expect("{");
         var elements = new List<Expression>();
-        while (!cursor.TryTake("}"))
+        while (!_cursor.TryTake("}"))
         {
             elements.Add(ParseExpression());
-            if (!cursor.Current.Is("}"))
+            if (!_cursor.Current.Is("}"))
             {
-                cursor.Expect(",");
+                _cursor.Expect(",");
             }
         }
 
@@ -256,14 +256,14 @@ internal sealed partial class LinqParser
 
     private ObjectLiteral ParseObject(int at)
     {
-        cursor.Expect("{");
+        _cursor.Expect("{");
         var members = new List<ObjectMember>();
-        while (!cursor.TryTake("}"))
+        while (!_cursor.TryTake("}"))
         {
             members.Add(ParseObjectMember());
-            if (!cursor.Current.Is("}"))
+            if (!_cursor.Current.Is("}"))
             {
-                cursor.Expect(",");
+                _cursor.Expect(",");
             }
         }
 
@@ -273,16 +273,16 @@ internal sealed partial class LinqParser
     /// <summary>A member named <c>a = b</c>, or by the last name of its value.</summary>
     private ObjectMember ParseObjectMember()
     {
-        var first = cursor.Current;
-        if (first.Kind == TokenKind.Name && cursor.Ahead(1).Is("="))
+        var first = _cursor.Current;
+        if (first.Kind == TokenKind.Name && _cursor.Ahead(1).Is("="))
         {
-            cursor.Take();
-            cursor.Take();
+            _cursor.Take();
+            _cursor.Take();
             return new ObjectMember(first.Text, null, ParseExpression());
         }
 
         var value = ParseExpression();
-        var last = cursor.Ahead(-1);
+        var last = _cursor.Ahead(-1);
         return last.Kind == TokenKind.Name && value is NameExpression or MemberExpression or InvokeExpression { Function: ScriptFunction.Property or ScriptFunction.PropertyOfDictionary }
             ? new ObjectMember(last.Text, null, value)
             : throw new ScriptException(ScriptFault.Syntax, "A member of an object needs a name here, as in 'name = …'", first.Position);
@@ -291,18 +291,18 @@ internal sealed partial class LinqParser
     /// <summary>Whether a function begins here: the arrow decides.</summary>
     private bool IsLambda()
     {
-        if (cursor.Current.Kind == TokenKind.Name)
+        if (_cursor.Current.Kind == TokenKind.Name)
         {
-            return cursor.Ahead(1).Is("=>");
+            return _cursor.Ahead(1).Is("=>");
         }
 
         int ahead = 1;
-        while (cursor.Current.Is("(") && (cursor.Ahead(ahead).Kind == TokenKind.Name || cursor.Ahead(ahead).Is(",")))
+        while (_cursor.Current.Is("(") && (_cursor.Ahead(ahead).Kind == TokenKind.Name || _cursor.Ahead(ahead).Is(",")))
         {
             ahead++;
         }
 
-        return cursor.Current.Is("(") && cursor.Ahead(ahead).Is(")") && cursor.Ahead(ahead + 1).Is("=>");
+        return _cursor.Current.Is("(") && _cursor.Ahead(ahead).Is(")") && _cursor.Ahead(ahead + 1).Is("=>");
     }
 
     private LambdaExpression ParseLambda(LinqType? element = null)
@@ -313,27 +313,27 @@ internal sealed partial class LinqParser
 
     private (List<string> Parameters, int Position) ParseLambdaHead()
     {
-        int at = cursor.Current.Position;
+        int at = _cursor.Current.Position;
         var parameters = new List<string>();
-        if (cursor.TryTake("("))
+        if (_cursor.TryTake("("))
         {
-            while (!cursor.TryTake(")"))
+            while (!_cursor.TryTake(")"))
             {
-                var name = cursor.ExpectName();
-                parameters.Add(cursor.Current.Kind == TokenKind.Name ? cursor.Take().Text : name.Text);
-                if (!cursor.Current.Is(")"))
+                var name = _cursor.ExpectName();
+                parameters.Add(_cursor.Current.Kind == TokenKind.Name ? _cursor.Take().Text : name.Text);
+                if (!_cursor.Current.Is(")"))
                 {
-                    cursor.Expect(",");
+                    _cursor.Expect(",");
                 }
             }
         }
         else
         {
-            parameters.Add(cursor.ExpectName().Text);
+            parameters.Add(_cursor.ExpectName().Text);
         }
 
-        cursor.Expect("=>");
-        return cursor.Current.Is("{") ? throw TokenCursor.NotSupported("functions of statements", cursor.Current.Position) : (parameters, at);
+        _cursor.Expect("=>");
+        return _cursor.Current.Is("{") ? throw TokenCursor.NotSupported("functions of statements", _cursor.Current.Position) : (parameters, at);
     }
 
     /// <summary>Parses what a function yields.</summary>
@@ -343,18 +343,18 @@ internal sealed partial class LinqParser
     /// <param name="at">Where the function begins.</param>
     private LambdaExpression ParseWith(List<string> parameters, LinqShape? shape, LinqType? type, int at)
     {
-        (LinqShape?, LinqType?)[] hidden = [.. parameters.Select(name => (shapes.Find(name), shapes.Types.Find(name)))];
+        (LinqShape?, LinqType?)[] hidden = [.. parameters.Select(name => (_shapes.Find(name), _shapes.Types.Find(name)))];
         for (int index = 0; index < parameters.Count; index++)
         {
-            shapes.Set(parameters[index], index == 0 ? shape : null);
-            shapes.Types.Set(parameters[index], index == 0 ? type : null);
+            _shapes.Set(parameters[index], index == 0 ? shape : null);
+            _shapes.Types.Set(parameters[index], index == 0 ? type : null);
         }
 
-        var result = shapes.Types.Note(new LambdaExpression(parameters, ParseExpression(), null, at));
+        var result = _shapes.Types.Note(new LambdaExpression(parameters, ParseExpression(), null, at));
         for (int index = parameters.Count - 1; index >= 0; index--)
         {
-            shapes.Set(parameters[index], hidden[index].Item1);
-            shapes.Types.Set(parameters[index], hidden[index].Item2);
+            _shapes.Set(parameters[index], hidden[index].Item1);
+            _shapes.Types.Set(parameters[index], hidden[index].Item2);
         }
 
         return result;

@@ -13,14 +13,14 @@ internal sealed partial class LinqParser
     {
         string? collection;
         var steps = new PipelineBuilder();
-        if (cursor.TryTakeWord("from"))
+        if (_cursor.TryTakeWord("from"))
         {
             string parameter = ExpectVariable();
-            cursor.ExpectWord("in");
+            _cursor.ExpectWord("in");
             collection = ParseCollection();
             steps.Begin(parameter);
             ParseMethods(steps);
-            steps.Rename(parameter, cursor.Current.Position);
+            steps.Rename(parameter, _cursor.Current.Position);
             ParseClauses(steps);
         }
         else
@@ -39,39 +39,39 @@ internal sealed partial class LinqParser
     {
         var steps = new PipelineBuilder();
         ScriptSource key;
-        if (cursor.TryTakeWord("from"))
+        if (_cursor.TryTakeWord("from"))
         {
             string parameter = ExpectVariable();
-            cursor.ExpectWord("in");
-            cursor.ExpectWord(Results);
-            cursor.ExpectWord("group");
-            var element = cursor.ExpectName();
+            _cursor.ExpectWord("in");
+            _cursor.ExpectWord(Results);
+            _cursor.ExpectWord("group");
+            var element = _cursor.ExpectName();
             if (!string.Equals(element.Text, parameter, StringComparison.Ordinal))
             {
                 throw TokenCursor.NotSupported("groups of what is not the whole row", element.Position);
             }
 
-            cursor.ExpectWord("by");
+            _cursor.ExpectWord("by");
             key = ToSource(parameter, ParseExpression());
-            cursor.ExpectWord("into");
+            _cursor.ExpectWord("into");
             string group = ExpectVariable();
-            shapes.Set(group, LinqShape.Group);
+            _shapes.Set(group, LinqShape.Group);
             steps.Begin(group);
             ParseClauses(steps, isReduce: true);
         }
         else
         {
-            cursor.ExpectWord(Results);
-            cursor.Expect(".");
-            cursor.ExpectWord("GroupBy");
-            cursor.Expect("(");
+            _cursor.ExpectWord(Results);
+            _cursor.Expect(".");
+            _cursor.ExpectWord("GroupBy");
+            _cursor.Expect("(");
             var selector = ParseLambda();
-            if (cursor.Current.Is(","))
+            if (_cursor.Current.Is(","))
             {
-                throw TokenCursor.NotSupported("'GroupBy' with two arguments", cursor.Current.Position);
+                throw TokenCursor.NotSupported("'GroupBy' with two arguments", _cursor.Current.Position);
             }
 
-            cursor.Expect(")");
+            _cursor.Expect(")");
             key = ToSource(Single(selector), selector.Value!);
             steps.Begin("\0group");
             ParseGroupMethods(steps);
@@ -86,27 +86,27 @@ internal sealed partial class LinqParser
     /// <summary>Takes <c>docs</c>, <c>docs.Users</c> or <c>docs["Users"]</c>; null where all documents are meant.</summary>
     private string? ParseCollection()
     {
-        var source = cursor.Current;
+        var source = _cursor.Current;
         if (source.IsWord("timeseries") || source.IsWord("counters"))
         {
             throw TokenCursor.NotSupported($"indexes of {source.Text}", source.Position);
         }
 
-        cursor.ExpectWord(Documents);
-        if (cursor.TryTake("["))
+        _cursor.ExpectWord(Documents);
+        if (_cursor.TryTake("["))
         {
-            var name = cursor.Current.Kind == TokenKind.Text ? cursor.Take() : throw cursor.Unexpected("The name of a collection in quotes");
-            cursor.Expect("]");
+            var name = _cursor.Current.Kind == TokenKind.Text ? _cursor.Take() : throw _cursor.Unexpected("The name of a collection in quotes");
+            _cursor.Expect("]");
             return name.Text;
         }
 
-        if (!cursor.Current.Is(".") || cursor.Ahead(2).Is("(") || cursor.Ahead(2).Is("<"))
+        if (!_cursor.Current.Is(".") || _cursor.Ahead(2).Is("(") || _cursor.Ahead(2).Is("<"))
         {
             return null;
         }
 
-        cursor.Take();
-        return cursor.ExpectName().Text;
+        _cursor.Take();
+        return _cursor.ExpectName().Text;
     }
 
     /// <summary>Takes the methods behind a source, each of which goes on with what the one before yields.</summary>
@@ -124,7 +124,7 @@ internal sealed partial class LinqParser
                     break;
                 case "Select":
                     var value = ParseStep(type: type);
-                    type = shapes.Types.ResultOf(value);
+                    type = _shapes.Types.ResultOf(value);
                     steps.Rename(Single(value), value.Position);
                     steps.Bind(steps.NewName(), value.Value!, isResult: true);
                     break;
@@ -151,8 +151,8 @@ internal sealed partial class LinqParser
             switch (name.Text)
             {
                 case "Select":
-                    shape = last is null ? shape : shapes.OfResult(last, shape);
-                    last = ParseStep(shape, last is null ? null : shapes.Types.ResultOf(last));
+                    shape = last is null ? shape : _shapes.OfResult(last, shape);
+                    last = ParseStep(shape, last is null ? null : _shapes.Types.ResultOf(last));
                     steps.Rename(Single(last), last.Position);
                     steps.Bind(steps.NewName(), last.Value!, isResult: true);
                     break;
@@ -167,30 +167,30 @@ internal sealed partial class LinqParser
 
         if (last is not null)
         {
-            shapes.Set(last.Parameters[0], shape);
-            steps.Rebind(shapes.ToRow(last.Value!));
+            _shapes.Set(last.Parameters[0], shape);
+            steps.Rebind(_shapes.ToRow(last.Value!));
         }
     }
 
     private bool TryBeginMethod(out Token name)
     {
-        name = cursor.Current;
-        if (!cursor.TryTake("."))
+        name = _cursor.Current;
+        if (!_cursor.TryTake("."))
         {
             return false;
         }
 
-        name = cursor.ExpectName();
+        name = _cursor.ExpectName();
         SkipTypeArguments();
-        cursor.Expect("(");
-        cursor.Enter();
+        _cursor.Expect("(");
+        _cursor.Enter();
         return true;
     }
 
     private void EndMethod()
     {
-        cursor.Leave();
-        cursor.Expect(")");
+        _cursor.Leave();
+        _cursor.Expect(")");
     }
 
     /// <summary>Takes the arguments of <c>SelectMany</c>.</summary>
@@ -201,9 +201,9 @@ internal sealed partial class LinqParser
         string before = Single(source);
         steps.Rename(before, source.Position);
         steps.Each(steps.NewName(), LinqMethods.ToSequence(source.Value!));
-        if (!cursor.TryTake(","))
+        if (!_cursor.TryTake(","))
         {
-            return shapes.Types.ElementOf(source.Value!);
+            return _shapes.Types.ElementOf(source.Value!);
         }
 
         string element = steps.Current;
@@ -216,7 +216,7 @@ internal sealed partial class LinqParser
         steps.Bind(outer, new NameExpression(before, result.Position), isResult: false);
         steps.Bind(inner, new NameExpression(element, result.Position), isResult: false);
         steps.Bind(steps.NewName(), result.Value!, isResult: true);
-        return shapes.Types.ResultOf(result);
+        return _shapes.Types.ResultOf(result);
     }
 
     /// <summary>Takes the function that a method is given.</summary>
@@ -224,23 +224,23 @@ internal sealed partial class LinqParser
     /// <param name="type">What is known of it otherwise.</param>
     private LambdaExpression ParseStep(LinqShape? shape = null, LinqType? type = null)
     {
-        int mark = cursor.Mark;
-        bool isCast = TryParseCast(out var cast) && cast.Name is "Func" && cursor.TryTake("(");
+        int mark = _cursor.Mark;
+        bool isCast = TryParseCast(out var cast) && cast.Name is "Func" && _cursor.TryTake("(");
         if (!isCast)
         {
-            cursor.Reset(mark);
+            _cursor.Reset(mark);
         }
 
         if (!IsLambda())
         {
-            throw cursor.Unexpected("A function, as in 'x => …',");
+            throw _cursor.Unexpected("A function, as in 'x => …',");
         }
 
         var (parameters, at) = ParseLambdaHead();
         var result = ParseWith(parameters, shape, type, at);
         if (isCast)
         {
-            cursor.Expect(")");
+            _cursor.Expect(")");
         }
 
         return result;
@@ -254,78 +254,78 @@ internal sealed partial class LinqParser
     /// <param name="isReduce">Whether one row is made of each group.</param>
     private void ParseClauses(PipelineBuilder steps, bool isReduce = false)
     {
-        while (!cursor.Current.IsWord("select"))
+        while (!_cursor.Current.IsWord("select"))
         {
-            var clause = cursor.Current;
+            var clause = _cursor.Current;
             if (isReduce && (clause.IsWord("where") || clause.IsWord("from")))
             {
                 throw ReduceResult.Refusal(clause.Text, clause.Position);
             }
 
-            if (cursor.TryTakeWord("where"))
+            if (_cursor.TryTakeWord("where"))
             {
                 steps.Filter(LinqMethods.ToCondition(ParseExpression()));
             }
-            else if (cursor.TryTakeWord("let"))
+            else if (_cursor.TryTakeWord("let"))
             {
                 string name = ExpectVariable();
-                cursor.Expect("=");
-                steps.Bind(name, shapes.Let(name, ParseExpression()), isResult: false);
+                _cursor.Expect("=");
+                steps.Bind(name, _shapes.Let(name, ParseExpression()), isResult: false);
             }
-            else if (cursor.TryTakeWord("from"))
+            else if (_cursor.TryTakeWord("from"))
             {
                 string name = ExpectVariable();
-                cursor.ExpectWord("in");
-                steps.Each(name, LinqMethods.ToSequence(shapes.ToSequence(ParseExpression())));
+                _cursor.ExpectWord("in");
+                steps.Each(name, LinqMethods.ToSequence(_shapes.ToSequence(ParseExpression())));
             }
             else
             {
-                throw IsClause(clause) ? TokenCursor.NotSupported($"'{clause.Text}' here", clause.Position) : cursor.Unexpected("'select'");
+                throw IsClause(clause) ? TokenCursor.NotSupported($"'{clause.Text}' here", clause.Position) : _cursor.Unexpected("'select'");
             }
         }
 
-        cursor.Take();
+        _cursor.Take();
         var result = ParseExpression();
-        steps.Bind(steps.NewName(), isReduce ? shapes.ToRow(result) : result, isResult: true);
-        if (cursor.Current.IsWord("into"))
+        steps.Bind(steps.NewName(), isReduce ? _shapes.ToRow(result) : result, isResult: true);
+        if (_cursor.Current.IsWord("into"))
         {
-            throw TokenCursor.NotSupported("'into' behind 'select'", cursor.Current.Position);
+            throw TokenCursor.NotSupported("'into' behind 'select'", _cursor.Current.Position);
         }
     }
 
     /// <summary>A query inside of an expression: each of its clauses is a loop over a sequence, or a condition in it.</summary>
     private CallExpression ParseInnerQuery()
     {
-        cursor.Enter();
-        int at = cursor.Take().Position;
+        _cursor.Enter();
+        int at = _cursor.Take().Position;
         string name = ExpectVariable();
-        cursor.ExpectWord("in");
-        var source = shapes.ToSequence(ParseExpression());
+        _cursor.ExpectWord("in");
+        var source = _shapes.ToSequence(ParseExpression());
         var steps = new PipelineBuilder();
         steps.Begin(name);
         ParseClauses(steps);
-        cursor.Leave();
+        _cursor.Leave();
         return new CallExpression(new MemberExpression(LinqMethods.ToSequence(source), "flatMap", at), [new LambdaExpression([name], null, new BlockStatement(steps.ToRows(), OpensScope: true, at), at)], at);
     }
 
     private string ExpectVariable()
     {
-        var name = cursor.ExpectName();
-        if (cursor.Current.Kind == TokenKind.Name && !cursor.Current.IsWord("in") && cursor.Ahead(1).IsWord("in"))
+        var name = _cursor.ExpectName();
+        if (_cursor.Current.Kind == TokenKind.Name && !_cursor.Current.IsWord("in") && _cursor.Ahead(1).IsWord("in"))
         {
-            name = cursor.Take();
+            name = _cursor.Take();
         }
 
-        shapes.Set(name.Text, null);
+        _shapes.Set(name.Text, null);
         return name.Text;
     }
 
     private void ExpectEnd()
     {
-        cursor.TryTake(";");
-        if (cursor.Current.Kind != TokenKind.End)
+        _cursor.TryTake(";");
+        if (_cursor.Current.Kind != TokenKind.End)
         {
-            throw IsClause(cursor.Current) ? TokenCursor.NotSupported($"{cursor.Current.Quoted} here", cursor.Current.Position) : cursor.Unexpected("the end");
+            throw IsClause(_cursor.Current) ? TokenCursor.NotSupported($"{_cursor.Current.Quoted} here", _cursor.Current.Position) : _cursor.Unexpected("the end");
         }
     }
 

@@ -33,10 +33,10 @@ internal sealed partial class LinqParser
     private bool TryParseCast(out TypeName type)
     {
         type = default;
-        int mark = cursor.Mark;
-        if (cursor.TryTake("(") && TryParseType(out type) && cursor.TryTake(")"))
+        int mark = _cursor.Mark;
+        if (_cursor.TryTake("(") && TryParseType(out type) && _cursor.TryTake(")"))
         {
-            var next = cursor.Current;
+            var next = _cursor.Current;
             bool isKnown = type.IsArray || type.IsGeneric || Casts.ContainsKey(type.Name) || Unchanged.Contains(type.Name);
             if (next.Kind is TokenKind.Name or TokenKind.Number or TokenKind.Text
                 ? !Precedences.ContainsKey(next.Text) && !IsClause(next)
@@ -46,7 +46,7 @@ internal sealed partial class LinqParser
             }
         }
 
-        cursor.Reset(mark);
+        _cursor.Reset(mark);
         return false;
     }
 
@@ -67,27 +67,27 @@ internal sealed partial class LinqParser
         string name;
         do
         {
-            if (cursor.Current.Kind != TokenKind.Name)
+            if (_cursor.Current.Kind != TokenKind.Name)
             {
                 return false;
             }
 
-            name = cursor.Take().Text;
+            name = _cursor.Take().Text;
         }
-        while (cursor.TryTake("."));
-        bool isGeneric = cursor.Current.Is("<");
-        string element = isGeneric ? cursor.Ahead(1).Text : name;
+        while (_cursor.TryTake("."));
+        bool isGeneric = _cursor.Current.Is("<");
+        string element = isGeneric ? _cursor.Ahead(1).Text : name;
         if (isGeneric && !TrySkipTypeArguments())
         {
             return false;
         }
 
-        cursor.TryTake("?");
-        bool isArray = cursor.Current.Is("[") && cursor.Ahead(1).Is("]");
+        _cursor.TryTake("?");
+        bool isArray = _cursor.Current.Is("[") && _cursor.Ahead(1).Is("]");
         if (isArray)
         {
-            cursor.Take();
-            cursor.Take();
+            _cursor.Take();
+            _cursor.Take();
         }
 
         type = new TypeName(name, isGeneric, isArray, element);
@@ -97,27 +97,27 @@ internal sealed partial class LinqParser
     /// <summary>Skips the types of a call: <c>LoadDocument&lt;User&gt;(…)</c>.</summary>
     private void SkipTypeArguments()
     {
-        int mark = cursor.Mark;
-        if (cursor.Current.Is("<") && (!TrySkipTypeArguments() || !cursor.Current.Is("(")))
+        int mark = _cursor.Mark;
+        if (_cursor.Current.Is("<") && (!TrySkipTypeArguments() || !_cursor.Current.Is("(")))
         {
-            cursor.Reset(mark);
+            _cursor.Reset(mark);
         }
     }
 
     private bool TrySkipTypeArguments()
     {
         int level = 0;
-        int end = cursor.Mark + MostTypeTokens;
+        int end = _cursor.Mark + MostTypeTokens;
         do
         {
-            var token = cursor.Take();
+            var token = _cursor.Take();
             level += token.Text switch { "<" => 1, ">" => -1, ">>" => -2, _ => 0 };
             if (token.Kind != TokenKind.Name && token.Text is not ("<" or ">" or ">>" or "," or "." or "?" or "[" or "]"))
             {
                 return false;
             }
         }
-        while (level > 0 && cursor.Mark < end);
+        while (level > 0 && _cursor.Mark < end);
         return level == 0;
     }
 

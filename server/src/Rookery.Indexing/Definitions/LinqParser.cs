@@ -51,52 +51,52 @@ internal sealed partial class LinqParser(string text, int offset = 0)
         ["%"] = ScriptFunction.Modulo,
     };
 
-    private readonly TokenCursor cursor = new(new Lexer(text, isLinq: true).ReadAll(offset));
+    private readonly TokenCursor _cursor = new(new Lexer(text, isLinq: true).ReadAll(offset));
 
     /// <summary>What is known of variables: which of them are, or hold, groups of rows.</summary>
-    private readonly LinqShapes shapes = new();
+    private readonly LinqShapes _shapes = new();
 
     private LinqParser(string text, int offset, LinqParser outer)
-        : this(text, offset) => shapes = outer.shapes;
+        : this(text, offset) => _shapes = outer._shapes;
 
     private Expression ParseExpression()
     {
-        cursor.Enter();
-        var result = IsLambda() ? throw TokenCursor.NotSupported("functions as values, except as arguments of methods of sequences", cursor.Current.Position) : ParseConditional();
-        if (cursor.Current.Kind == TokenKind.Mark && cursor.Current.Text.EndsWith('=') && !Precedences.ContainsKey(cursor.Current.Text))
+        _cursor.Enter();
+        var result = IsLambda() ? throw TokenCursor.NotSupported("functions as values, except as arguments of methods of sequences", _cursor.Current.Position) : ParseConditional();
+        if (_cursor.Current.Kind == TokenKind.Mark && _cursor.Current.Text.EndsWith('=') && !Precedences.ContainsKey(_cursor.Current.Text))
         {
-            throw TokenCursor.NotSupported("assignments", cursor.Current.Position);
+            throw TokenCursor.NotSupported("assignments", _cursor.Current.Position);
         }
 
-        cursor.Leave();
+        _cursor.Leave();
         return result;
     }
 
     private Expression ParseConditional()
     {
         var condition = ParseBinary(0);
-        if (!cursor.Current.Is("?"))
+        if (!_cursor.Current.Is("?"))
         {
             return condition;
         }
 
-        int at = cursor.Take().Position;
+        int at = _cursor.Take().Position;
         var then = ParseExpression();
-        cursor.Expect(":");
+        _cursor.Expect(":");
         var choice = new ConditionalExpression(LinqMethods.ToCondition(condition), then, ParseExpression(), at);
         return LinqNumbers.Unified(choice);
     }
 
     private Expression ParseBinary(int least)
     {
-        cursor.Enter();
+        _cursor.Enter();
         var left = ParseUnary();
         while (true)
         {
-            var mark = cursor.Current;
+            var mark = _cursor.Current;
             if (mark.Kind is not (TokenKind.Mark or TokenKind.Name) || !Precedences.TryGetValue(mark.Text, out int precedence) || precedence <= least)
             {
-                cursor.Leave();
+                _cursor.Leave();
                 return left;
             }
 
@@ -112,7 +112,7 @@ internal sealed partial class LinqParser(string text, int offset = 0)
                 throw TokenCursor.NotSupported($"the operator {mark.Quoted}", mark.Position);
             }
 
-            cursor.Take();
+            _cursor.Take();
             var right = ParseBinary(precedence);
             left = keep switch
             {
@@ -136,23 +136,23 @@ internal sealed partial class LinqParser(string text, int offset = 0)
 
     private Expression ParseUnary()
     {
-        cursor.Enter();
-        var token = cursor.Current;
+        _cursor.Enter();
+        var token = _cursor.Current;
         Expression result;
         if (token.Is("!"))
         {
-            cursor.Take();
+            _cursor.Take();
             result = new UnaryExpression(Opcode.Not, LinqMethods.ToCondition(ParseUnary()), token.Position);
         }
         else if (token.Is("-"))
         {
-            cursor.Take();
+            _cursor.Take();
             var operand = ParseUnary();
             result = operand is NumberLiteral number ? number with { Value = -number.Value, Whole = -number.Whole } : new InvokeExpression(ScriptFunction.Negated, [operand], token.Position);
         }
         else if (token.Is("+"))
         {
-            cursor.Take();
+            _cursor.Take();
             result = ParseUnary();
         }
         else if (token.Is("++") || token.Is("--") || token.Is("~"))
@@ -164,24 +164,24 @@ internal sealed partial class LinqParser(string text, int offset = 0)
             result = TryParseCast(out var type) ? ToCast(type, ParseUnary(), token.Position) : ParsePostfix();
         }
 
-        cursor.Leave();
+        _cursor.Leave();
         return result;
     }
 
     private Expression ParsePostfix()
     {
         var value = ParsePrimary();
-        while (cursor.Current.Kind == TokenKind.Mark)
+        while (_cursor.Current.Kind == TokenKind.Mark)
         {
-            var token = cursor.Current;
+            var token = _cursor.Current;
             switch (token.Text)
             {
                 case "." or "?.":
-                    cursor.Take();
-                    value = cursor.Current.Is("[") ? ParseElement(value) : ParseMember(value);
+                    _cursor.Take();
+                    value = _cursor.Current.Is("[") ? ParseElement(value) : ParseMember(value);
                     break;
-                case "?" when cursor.Ahead(1).Is("[") && cursor.Ahead(1).Position == token.Position + 1:
-                    cursor.Take();
+                case "?" when _cursor.Ahead(1).Is("[") && _cursor.Ahead(1).Position == token.Position + 1:
+                    _cursor.Take();
                     value = ParseElement(value);
                     break;
                 case "[":
@@ -201,40 +201,40 @@ internal sealed partial class LinqParser(string text, int offset = 0)
 
     private Expression ParseMember(Expression target)
     {
-        var name = cursor.ExpectName();
+        var name = _cursor.ExpectName();
         SkipTypeArguments();
-        if (name.Text is "Count" or "Length" && !cursor.Current.Is("(") && shapes.IsRows(shapes.ToSequence(target)))
+        if (name.Text is "Count" or "Length" && !_cursor.Current.Is("(") && _shapes.IsRows(_shapes.ToSequence(target)))
         {
             throw ReduceResult.CountRefusal(name.Text, name.Position);
         }
 
-        if (cursor.Current.Is("("))
+        if (_cursor.Current.Is("("))
         {
-            target = shapes.ToSequence(target);
-            shapes.Types.RequireMethod(target, name);
-            return ToCall(target, name, ParseArguments(shapes.Types.ElementOf(target)));
+            target = _shapes.ToSequence(target);
+            _shapes.Types.RequireMethod(target, name);
+            return ToCall(target, name, ParseArguments(_shapes.Types.ElementOf(target)));
         }
 
-        if (shapes.IsGroup(target) && name.Text is "Key")
+        if (_shapes.IsGroup(target) && name.Text is "Key")
         {
             return new MemberExpression(target, "key", name.Position);
         }
 
-        shapes.Types.RequireMember(shapes.ToSequence(target), name);
-        return shapes.Note(LinqMethods.ToMember(shapes.ToSequence(target), name, shapes.IsRow(target)), target, name.Text);
+        _shapes.Types.RequireMember(_shapes.ToSequence(target), name);
+        return _shapes.Note(LinqMethods.ToMember(_shapes.ToSequence(target), name, _shapes.IsRow(target)), target, name.Text);
     }
 
     private Expression ToCall(Expression target, Token method, List<Expression> arguments) =>
-        method.Text is "Count" or "LongCount" or "Average" && shapes.IsRows(target)
+        method.Text is "Count" or "LongCount" or "Average" && _shapes.IsRows(target)
             ? throw ReduceResult.CountRefusal(method.Text, method.Position)
             : LinqMethods.ToCall(target, method, arguments);
 
     private InvokeExpression ParseElement(Expression target)
     {
-        int at = cursor.Expect("[").Position;
-        target = shapes.ToSequence(target);
+        int at = _cursor.Expect("[").Position;
+        target = _shapes.ToSequence(target);
         var index = ParseExpression();
-        cursor.Expect("]");
+        _cursor.Expect("]");
         return new InvokeExpression(ScriptFunction.ElementAt, [target, index], at);
     }
 
@@ -242,14 +242,14 @@ internal sealed partial class LinqParser(string text, int offset = 0)
     /// <param name="element">What is known of the first parameter of functions among them.</param>
     private List<Expression> ParseArguments(LinqType? element = null)
     {
-        cursor.Expect("(");
+        _cursor.Expect("(");
         var arguments = new List<Expression>();
-        while (!cursor.TryTake(")"))
+        while (!_cursor.TryTake(")"))
         {
             arguments.Add(ParseArgument(element));
-            if (!cursor.Current.Is(")"))
+            if (!_cursor.Current.Is(")"))
             {
-                cursor.Expect(",");
+                _cursor.Expect(",");
             }
         }
 
@@ -258,31 +258,31 @@ internal sealed partial class LinqParser(string text, int offset = 0)
 
     private Expression ParseArgument(LinqType? element)
     {
-        if (cursor.Current.Kind == TokenKind.Name && cursor.Ahead(1).Is(":"))
+        if (_cursor.Current.Kind == TokenKind.Name && _cursor.Ahead(1).Is(":"))
         {
-            throw TokenCursor.NotSupported("arguments by name", cursor.Current.Position);
+            throw TokenCursor.NotSupported("arguments by name", _cursor.Current.Position);
         }
 
-        cursor.Enter();
-        int mark = cursor.Mark;
+        _cursor.Enter();
+        int mark = _cursor.Mark;
         bool isCast = TryParseCast(out var type) && type.Name is "Func";
         if (!isCast)
         {
-            cursor.Reset(mark);
+            _cursor.Reset(mark);
         }
 
         Expression result;
-        if (isCast && cursor.TryTake("("))
+        if (isCast && _cursor.TryTake("("))
         {
             result = ParseArgument(element);
-            cursor.Expect(")");
+            _cursor.Expect(")");
         }
         else
         {
-            result = IsLambda() ? ParseLambda(element) : shapes.ToSequence(ParseExpression());
+            result = IsLambda() ? ParseLambda(element) : _shapes.ToSequence(ParseExpression());
         }
 
-        cursor.Leave();
+        _cursor.Leave();
         return result;
     }
 }

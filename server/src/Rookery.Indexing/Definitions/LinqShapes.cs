@@ -15,31 +15,31 @@ internal sealed record LinqShape(IReadOnlyDictionary<string, LinqShape>? Members
 /// </summary>
 internal sealed class LinqShapes
 {
-    private readonly Dictionary<string, LinqShape> variables = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, LinqShape> _variables = new(StringComparer.Ordinal);
 
     // Noted when they are parsed: a chain of names may be long, and each would be looked up through all before it.
-    private readonly Dictionary<Expression, LinqShape> members = new(ReferenceEqualityComparer.Instance);
+    private readonly Dictionary<Expression, LinqShape> _members = new(ReferenceEqualityComparer.Instance);
 
     // What 'let' computed may be a dictionary, where a variable that walks over something is a row of data.
-    private readonly HashSet<string> computed = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _computed = new(StringComparer.Ordinal);
 
-    private readonly HashSet<Expression> rows = new(ReferenceEqualityComparer.Instance);
+    private readonly HashSet<Expression> _rows = new(ReferenceEqualityComparer.Instance);
 
     /// <summary>What values may be.</summary>
     public LinqTypes Types { get; } = new();
 
     /// <summary>What is known of a variable; null for nothing.</summary>
-    public LinqShape? Find(string variable) => variables.GetValueOrDefault(variable);
+    public LinqShape? Find(string variable) => _variables.GetValueOrDefault(variable);
 
     /// <summary>Notes what a variable is.</summary>
     public void Set(string variable, LinqShape? shape)
     {
-        variables.Remove(variable);
-        computed.Remove(variable);
+        _variables.Remove(variable);
+        _computed.Remove(variable);
         Types.Set(variable, null);
         if (shape is not null)
         {
-            variables.Add(variable, shape);
+            _variables.Add(variable, shape);
         }
     }
 
@@ -49,18 +49,18 @@ internal sealed class LinqShapes
         var type = Types.Of(value);
         Set(variable, Of(value));
         Types.Set(variable, type);
-        computed.Add(variable);
+        _computed.Add(variable);
         return value;
     }
 
     /// <summary>Whether a value is a variable that walks over something.</summary>
-    public bool IsRow(Expression value) => value is NameExpression name && !computed.Contains(name.Name);
+    public bool IsRow(Expression value) => value is NameExpression name && !_computed.Contains(name.Name);
 
     /// <summary>What is known of a value.</summary>
     public LinqShape? Of(Expression value) => value switch
     {
         NameExpression name => Find(name.Name),
-        MemberExpression or InvokeExpression => members.GetValueOrDefault(value),
+        MemberExpression or InvokeExpression => _members.GetValueOrDefault(value),
         ConditionalExpression choice => Of(choice.Then) ?? Of(choice.Otherwise),
         LogicalExpression { Keep: Opcode.JumpKeepingValue } choice => Of(choice.Left) ?? Of(choice.Right),
         ObjectLiteral literal => OfMembers(literal),
@@ -72,7 +72,7 @@ internal sealed class LinqShapes
     {
         if (Of(target)?.Members?.GetValueOrDefault(name) is { } shape)
         {
-            members.Add(member, shape);
+            _members.Add(member, shape);
         }
 
         return member;
@@ -101,7 +101,7 @@ internal sealed class LinqShapes
         }
 
         var values = new MemberExpression(value, "values", value.Position);
-        rows.Add(values);
+        _rows.Add(values);
         return values;
     }
 
@@ -114,7 +114,7 @@ internal sealed class LinqShapes
             Function: ScriptFunction.Distinct or ScriptFunction.ToSequence or ScriptFunction.SortedByKeys or (>= ScriptFunction.CSharpSkip and <= ScriptFunction.Except),
             Arguments: [var inner, ..],
         } => IsRows(inner),
-        _ => rows.Contains(value),
+        _ => _rows.Contains(value),
     };
 
     /// <summary>A row, whose members are values: a group is its rows.</summary>

@@ -55,38 +55,38 @@ internal sealed class LinqTypes
         + "DayOfWeek Date TimeOfDay DateTime UtcDateTime Offset ";
     private const string Spans = " Days Hours Minutes Seconds Milliseconds Hour Minute Second Millisecond Ticks TotalDays TotalHours TotalMinutes TotalSeconds TotalMilliseconds ";
 
-    private readonly Dictionary<string, LinqType> variables = new(StringComparer.Ordinal);
-    private readonly Dictionary<LambdaExpression, LinqType> results = new(ReferenceEqualityComparer.Instance);
+    private readonly Dictionary<string, LinqType> _variables = new(StringComparer.Ordinal);
+    private readonly Dictionary<LambdaExpression, LinqType> _results = new(ReferenceEqualityComparer.Instance);
 
-    private int depth;
+    private int _depth;
 
     /// <summary>What is known of a variable; null for nothing.</summary>
-    public LinqType? Find(string variable) => variables.GetValueOrDefault(variable);
+    public LinqType? Find(string variable) => _variables.GetValueOrDefault(variable);
 
     /// <summary>Notes what a variable is.</summary>
     public void Set(string variable, LinqType? type)
     {
-        variables.Remove(variable);
+        _variables.Remove(variable);
         if (type is not null)
         {
-            variables.Add(variable, type);
+            _variables.Add(variable, type);
         }
     }
 
     /// <summary>Notes what a function yields, while its parameters are known.</summary>
     public LambdaExpression Note(LambdaExpression function)
     {
-        results[function] = Of(function.Value!);
+        _results[function] = Of(function.Value!);
         return function;
     }
 
     /// <summary>What a function yields.</summary>
-    public LinqType? ResultOf(LambdaExpression function) => results.GetValueOrDefault(function);
+    public LinqType? ResultOf(LambdaExpression function) => _results.GetValueOrDefault(function);
 
     /// <summary>What the elements of a sequence are; null where nothing is known of them.</summary>
     public LinqType? ElementOf(Expression sequence) => sequence switch
     {
-        CallExpression { Callee: MemberExpression { Name: "map" }, Arguments: [LambdaExpression function] } => results.GetValueOrDefault(function),
+        CallExpression { Callee: MemberExpression { Name: "map" }, Arguments: [LambdaExpression function] } => _results.GetValueOrDefault(function),
         CallExpression { Callee: MemberExpression { Name: "filter" } loop } => ElementOf(loop.Target),
         InvokeExpression { Function: ScriptFunction.SortedByKeys, Arguments: [CallExpression { Callee: MemberExpression loop }, ..] } => ElementOf(loop.Target),
         InvokeExpression { Function: ScriptFunction.Distinct or ScriptFunction.ToSequence or (>= ScriptFunction.CSharpSkip and <= ScriptFunction.CSharpReverse), Arguments: [var inner, ..] } => ElementOf(inner),
@@ -97,13 +97,13 @@ internal sealed class LinqTypes
     /// <exception cref="ScriptException">It is a chain that is deeper than a text may nest: chains are parsed by loops.</exception>
     public LinqType Of(Expression value)
     {
-        if (++depth > MostDepth)
+        if (++_depth > MostDepth)
         {
             throw new ScriptException(ScriptFault.TooLarge, $"The text chains more than {MostDepth} operations", value.Position);
         }
 
         var type = TypeOf(value);
-        depth--;
+        _depth--;
         return type;
     }
 

@@ -7,21 +7,21 @@ internal sealed class PipelineBuilder
 {
     private const string Rows = "\0rows";
 
-    private readonly List<Step> steps = [];
-    private string parameter = "";
-    private int names;
+    private readonly List<Step> _steps = [];
+    private string _parameter = "";
+    private int _names;
 
     /// <summary>The variable that holds what the last step yielded.</summary>
     public string Current { get; private set; } = "";
 
     /// <summary>Names the script's parameter.</summary>
-    public void Begin(string name) => parameter = Current = name;
+    public void Begin(string name) => _parameter = Current = name;
 
     /// <summary>A name that no text has.</summary>
-    public string NewName() => $"\0{++names}";
+    public string NewName() => $"\0{++_names}";
 
     /// <summary>Goes on only where a condition holds.</summary>
-    public void Filter(Expression condition) => steps.Add(new Step(null, condition, IsLoop: false));
+    public void Filter(Expression condition) => _steps.Add(new Step(null, condition, IsLoop: false));
 
     /// <summary>Gives a value a name.</summary>
     /// <param name="name">The name.</param>
@@ -29,17 +29,17 @@ internal sealed class PipelineBuilder
     /// <param name="isResult">Whether it is what the next step goes on with.</param>
     public void Bind(string name, Expression value, bool isResult)
     {
-        steps.Add(new Step(name, value, IsLoop: false));
+        _steps.Add(new Step(name, value, IsLoop: false));
         Current = isResult ? name : Current;
     }
 
     /// <summary>Gives what was named last another value.</summary>
-    public void Rebind(Expression value) => steps[^1] = steps[^1] with { Value = value };
+    public void Rebind(Expression value) => _steps[^1] = _steps[^1] with { Value = value };
 
     /// <summary>Goes on with each element of a sequence.</summary>
     public void Each(string name, Expression sequence)
     {
-        steps.Add(new Step(name, sequence, IsLoop: true));
+        _steps.Add(new Step(name, sequence, IsLoop: true));
         Current = name;
     }
 
@@ -56,14 +56,14 @@ internal sealed class PipelineBuilder
     public ScriptSource ToSource()
     {
         var value = new NameExpression(Current, 0);
-        if (!steps.Exists(static step => step.IsLoop))
+        if (!_steps.Exists(static step => step.IsLoop))
         {
-            return new ScriptSource(parameter, Nest(new ReturnStatement(value, 0)));
+            return new ScriptSource(_parameter, Nest(new ReturnStatement(value, 0)));
         }
 
         var rows = new NameExpression(Rows, 0);
         var push = new CallExpression(new MemberExpression(rows, "push", 0), [value], 0);
-        return new ScriptSource(parameter,
+        return new ScriptSource(_parameter,
         [
             new VariableStatement(Rows, new ArrayLiteral([], 0), IsConstant: true, 0),
             .. Nest(new ExpressionStatement(push, 0)),
@@ -75,7 +75,7 @@ internal sealed class PipelineBuilder
     public IReadOnlyList<Statement> ToRows()
     {
         var source = ToSource();
-        if (steps.Exists(static step => step.IsLoop))
+        if (_steps.Exists(static step => step.IsLoop))
         {
             return source.Statements;
         }
@@ -86,9 +86,9 @@ internal sealed class PipelineBuilder
     private IReadOnlyList<Statement> Nest(Statement innermost)
     {
         IReadOnlyList<Statement> inside = [innermost];
-        for (int i = steps.Count - 1; i >= 0; i--)
+        for (int i = _steps.Count - 1; i >= 0; i--)
         {
-            var (name, value, isLoop) = steps[i];
+            var (name, value, isLoop) = _steps[i];
             int at = value.Position;
             inside = name is null ? [new IfStatement(value, new BlockStatement(inside, OpensScope: true, at), null, at)]
                 : isLoop ? [new ForOfStatement(name, value, new BlockStatement(inside, OpensScope: true, at), at)]

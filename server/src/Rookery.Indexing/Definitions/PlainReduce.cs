@@ -20,7 +20,7 @@ internal sealed class PlainReduce
     private const int MostBytes = 64 << 10;
 
     [ThreadStatic]
-    private static PlainSum[]? room;
+    private static PlainSum[]? _room;
 
     private readonly NamedMembers _keyNames;
     private readonly PlainValue? _key;
@@ -80,7 +80,7 @@ internal sealed class PlainReduce
     /// <returns>False where only the machine knows; nothing is written then.</returns>
     public bool TryReduce(in ReduceRows rows, ReadOnlySpan<byte> key, IBufferWriter<byte> reduced)
     {
-        var sums = (room ??= new PlainSum[MostSums]).AsSpan(0, _summed.Count);
+        var sums = (_room ??= new PlainSum[MostSums]).AsSpan(0, _summed.Count);
         sums.Clear();
         for (int i = 0; i < rows.Count; i++)
         {

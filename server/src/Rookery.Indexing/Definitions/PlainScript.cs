@@ -14,15 +14,15 @@ internal sealed class PlainScript
     // Characters of constants, each as often as it is used: a text has no more, but a variable may stand in it a thousand times.
     private const int MostConstants = Lexer.MostCharacters;
 
-    private readonly string parameter;
-    private readonly Dictionary<string, Expression> variables = new(StringComparer.Ordinal);
-    private readonly HashSet<string> used = new(StringComparer.Ordinal);
-    private readonly List<string> names = [];
-    private bool isCSharp;
-    private int lookups;
-    private int constants;
+    private readonly string _parameter;
+    private readonly Dictionary<string, Expression> _variables = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _used = new(StringComparer.Ordinal);
+    private readonly List<string> _names = [];
+    private bool _isCSharp;
+    private int _lookups;
+    private int _constants;
 
-    private PlainScript(string parameter) => this.parameter = parameter;
+    private PlainScript(string parameter) => _parameter = parameter;
 
     /// <summary>The row that a map returns; null where it takes more than that.</summary>
     public static PlainRow? ToRow(ScriptSource source)
@@ -54,17 +54,17 @@ internal sealed class PlainScript
             return null;
         }
 
-        var (known, summed) = (new NamedMembers(keys.names), new NamedMembers(script.names));
-        return new PlainReduce(known, single, composite, summed, members, script.isCSharp)
+        var (known, summed) = (new NamedMembers(keys._names), new NamedMembers(script._names));
+        return new PlainReduce(known, single, composite, summed, members, script._isCSharp)
         {
-            AddsItsOwn = members.TrueForAll(member => keys.names.Contains(member.Name)
+            AddsItsOwn = members.TrueForAll(member => keys._names.Contains(member.Name)
                 ? member.Sum < 0 && keys.IsKeptAs(member.Name, member.KeyMember, grouped)
-                : member.Sum >= 0 && string.Equals(member.Name, script.names[member.Sum], StringComparison.Ordinal)),
+                : member.Sum >= 0 && string.Equals(member.Name, script._names[member.Sum], StringComparison.Ordinal)),
         };
     }
 
     /// <summary>Whether nothing was left out: a variable that the value does not use may load a document. Its variables are only known to be plain when they were used.</summary>
-    private bool IsWhole => used.Count == variables.Count && names.Count <= PlainRow.MostNames;
+    private bool IsWhole => _used.Count == _variables.Count && _names.Count <= PlainRow.MostNames;
 
     /// <summary>
     /// Whether a member of rows that the key is made of is what a part of the key is as well, so that the row of a
@@ -76,7 +76,7 @@ internal sealed class PlainScript
             : MembersOf(key)?.FirstOrDefault(
                 member => string.Equals(member.Name, keyMember, StringComparison.Ordinal))?.Value;
         return part is not null && ToValue(part) is PlainValue.Member { Below.Length: 0, IsId: false } kept
-            && string.Equals(names[kept.Root], name, StringComparison.Ordinal);
+            && string.Equals(_names[kept.Root], name, StringComparison.Ordinal);
     }
 
     private Expression? Returned(IReadOnlyList<Statement> statements) => TryRead(statements, out var returned) ? returned : null;
@@ -90,7 +90,7 @@ internal sealed class PlainScript
         {
             bool isPlain = statement switch
             {
-                VariableStatement { IsConstant: true, Value: { } value } variable => !IsParameter(variable.Name) && variables.TryAdd(variable.Name, value),
+                VariableStatement { IsConstant: true, Value: { } value } variable => !IsParameter(variable.Name) && _variables.TryAdd(variable.Name, value),
                 ReturnStatement { Value: { } value } => (returned = Resolve(value)) is not null,
                 BlockStatement block when !block.OpensScope || statement == statements[^1] => TryRead(block.Statements, out returned),
                 _ => false,
@@ -122,7 +122,7 @@ internal sealed class PlainScript
             members.Add((member.Name!, value));
         }
 
-        return names.Count <= PlainRow.MostNames ? new PlainRow(new NamedMembers(names), members) : null;
+        return _names.Count <= PlainRow.MostNames ? new PlainRow(new NamedMembers(_names), members) : null;
     }
 
     private List<(string Name, string KeyMember, int Sum)>? ToSums(Expression expression)
@@ -137,7 +137,7 @@ internal sealed class PlainScript
             }
             else if (SummedBy(value) is { } summed)
             {
-                isCSharp |= value is InvokeExpression;
+                _isCSharp |= value is InvokeExpression;
                 members.Add((member.Name!, "", NumberOf(summed)));
             }
             else
@@ -163,7 +163,7 @@ internal sealed class PlainScript
                 return new PlainValue.Constant(Encoding.UTF8.GetBytes(number.Whole is null && digits.AsSpan().IndexOfAny('.', 'e') < 0 ? digits + ".0" : digits));
             case NumberLiteral number when double.IsFinite(number.Value):
                 return new PlainValue.Constant(Encoding.UTF8.GetBytes(NumberText.Format(number.Value)));
-            case TextLiteral text when !text.Text.Any(char.IsSurrogate) && (constants += text.Text.Length) <= MostConstants:
+            case TextLiteral text when !text.Text.Any(char.IsSurrogate) && (_constants += text.Text.Length) <= MostConstants:
                 byte[] plain = Encoding.UTF8.GetBytes(text.Text);
                 byte[] escaped = new byte[6 * plain.Length];
                 return new PlainValue.Constant([(byte)'"', .. escaped.AsSpan(0, JsonText.Escape(plain, escaped)), (byte)'"']);
@@ -244,10 +244,10 @@ internal sealed class PlainScript
 
     private Expression Resolve(Expression expression)
     {
-        while (expression is NameExpression { Name: var name } && variables.TryGetValue(name, out var value) && lookups < MostLookups)
+        while (expression is NameExpression { Name: var name } && _variables.TryGetValue(name, out var value) && _lookups < MostLookups)
         {
-            lookups++;
-            used.Add(name);
+            _lookups++;
+            _used.Add(name);
             expression = value;
         }
 
@@ -256,7 +256,7 @@ internal sealed class PlainScript
 
     private bool IsParameter(Expression expression) => Resolve(expression) is NameExpression { Name: var name } && IsParameter(name);
 
-    private bool IsParameter(string name) => string.Equals(name, parameter, StringComparison.Ordinal);
+    private bool IsParameter(string name) => string.Equals(name, _parameter, StringComparison.Ordinal);
 
     private static bool IsName(Expression expression, string name) => expression is NameExpression { Name: var other } && string.Equals(name, other, StringComparison.Ordinal);
 
@@ -267,11 +267,11 @@ internal sealed class PlainScript
 
     private int NumberOf(string name)
     {
-        int number = names.IndexOf(name);
+        int number = _names.IndexOf(name);
         if (number < 0)
         {
-            number = names.Count;
-            names.Add(name);
+            number = _names.Count;
+            _names.Add(name);
         }
 
         return number;

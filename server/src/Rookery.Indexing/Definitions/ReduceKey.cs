@@ -12,14 +12,14 @@ internal static class ReduceKey
     public const int MaxBytes = TermKey.MaxBytes;
 
     [ThreadStatic]
-    private static byte[]? room;
+    private static byte[]? _room;
 
     /// <summary>The key of a value.</summary>
     /// <param name="json">The value: JSON without whitespace between its tokens.</param>
     /// <returns>The key, until the next call on this thread.</returns>
     public static ReadOnlySpan<byte> Of(ReadOnlySpan<byte> json)
     {
-        byte[] key = room ??= new byte[MaxBytes];
+        byte[] key = _room ??= new byte[MaxBytes];
         if (json[0] != (byte)'{')
         {
             return key.AsSpan(0, TermKey.Write(json, isExact: true, key));

@@ -8,11 +8,11 @@ namespace Rookery.Indexing.Definitions;
 /// </summary>
 internal sealed class ReduceResult
 {
-    private readonly string group;
-    private readonly Dictionary<string, List<Expression?>> variables = new(StringComparer.Ordinal);
-    private readonly HashSet<string> looked = new(StringComparer.Ordinal);
+    private readonly string _group;
+    private readonly Dictionary<string, List<Expression?>> _variables = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _looked = new(StringComparer.Ordinal);
 
-    private ReduceResult(string group) => this.group = group;
+    private ReduceResult(string group) => _group = group;
 
     /// <summary>The refusal of a part that would give a group no row, or several.</summary>
     public static ScriptException Refusal(string part, int position) => TokenCursor.NotSupported(
@@ -90,9 +90,9 @@ internal sealed class ReduceResult
 
     private void Note(string variable, Expression? value)
     {
-        if (!variables.TryGetValue(variable, out var known))
+        if (!_variables.TryGetValue(variable, out var known))
         {
-            variables.Add(variable, known = []);
+            _variables.Add(variable, known = []);
         }
 
         known.Add(value);
@@ -108,8 +108,8 @@ internal sealed class ReduceResult
                 RequireObject(choice.Then);
                 RequireObject(choice.Otherwise);
                 break;
-            case NameExpression name when variables.TryGetValue(name.Name, out var known):
-                if (looked.Add(name.Name))
+            case NameExpression name when _variables.TryGetValue(name.Name, out var known):
+                if (_looked.Add(name.Name))
                 {
                     known.ForEach(held => RequireObject(held ?? throw Several(value.Position)));
                 }
@@ -127,5 +127,5 @@ internal sealed class ReduceResult
     }
 
     private bool IsRows(Expression value) => value is MemberExpression { Name: "values", Target: NameExpression { Name: var name } }
-        && (string.Equals(name, group, StringComparison.Ordinal) || (variables.TryGetValue(name, out var known) && known is [NameExpression { Name: var other }] && string.Equals(other, group, StringComparison.Ordinal)));
+        && (string.Equals(name, _group, StringComparison.Ordinal) || (_variables.TryGetValue(name, out var known) && known is [NameExpression { Name: var other }] && string.Equals(other, _group, StringComparison.Ordinal)));
 }

@@ -8,9 +8,9 @@ internal sealed class ResultFields
     /// <summary>The member whose values are fields of their own, each under the name that it gives.</summary>
     private const string DynamicFields = "_";
 
-    private readonly List<string> names = [];
-    private readonly Dictionary<string, List<Expression>> values = new(StringComparer.Ordinal);
-    private readonly HashSet<Expression> seen = new(ReferenceEqualityComparer.Instance);
+    private readonly List<string> _names = [];
+    private readonly Dictionary<string, List<Expression>> _values = new(StringComparer.Ordinal);
+    private readonly HashSet<Expression> _seen = new(ReferenceEqualityComparer.Instance);
 
     private ResultFields()
     {
@@ -22,8 +22,8 @@ internal sealed class ResultFields
     {
         var fields = new ResultFields();
         fields.AddAll(fields.Collect(statements));
-        return !fields.names.Contains(DynamicFields)
-            ? fields.names
+        return !fields._names.Contains(DynamicFields)
+            ? fields._names
             : throw TokenCursor.NotSupported("fields that documents name (the member '_')", statements[^1].Position);
     }
 
@@ -82,9 +82,9 @@ internal sealed class ResultFields
 
     private void Note(string variable, Expression value)
     {
-        if (!values.TryGetValue(variable, out var known))
+        if (!_values.TryGetValue(variable, out var known))
         {
-            values.Add(variable, known = []);
+            _values.Add(variable, known = []);
         }
 
         known.Add(value);
@@ -100,7 +100,7 @@ internal sealed class ResultFields
 
     private void Add(Expression result)
     {
-        if (!seen.Add(result))
+        if (!_seen.Add(result))
         {
             return;
         }
@@ -128,7 +128,7 @@ internal sealed class ResultFields
                 break;
             case WordLiteral { Push: Opcode.PushNull or Opcode.PushUndefined }:
                 break;
-            case NameExpression name when values.TryGetValue(name.Name, out var known):
+            case NameExpression name when _values.TryGetValue(name.Name, out var known):
                 AddAll(known);
                 break;
             case InvokeExpression { Function: ScriptFunction.SortedByKeys, Arguments: [CallExpression { Callee: MemberExpression source }, ..] }:
@@ -164,9 +164,9 @@ internal sealed class ResultFields
             throw TokenCursor.NotSupported(member.Key is null ? "spread objects where an index takes its fields from" : "computed names where an index takes its fields from", position);
         }
 
-        if (!names.Contains(member.Name, StringComparer.Ordinal))
+        if (!_names.Contains(member.Name, StringComparer.Ordinal))
         {
-            names.Add(member.Name);
+            _names.Add(member.Name);
         }
     }
 }

@@ -11,7 +11,7 @@ internal sealed class AnswerWork(MemoryShare share, IScanClock clock) : IDisposa
     // About as long as walking over a MiB of JSON takes.
     private const long PostingsPerStep = 256 * 1024;
 
-    private long sinceStep;
+    private long _sinceStep;
 
     /// <summary>What conditions need while they look at texts.</summary>
     public ScanWork Scan { get; } = new(clock);
@@ -34,10 +34,10 @@ internal sealed class AnswerWork(MemoryShare share, IScanClock clock) : IDisposa
     /// <summary>Counts entries that were or are about to be looked at, and asks the clock now and then.</summary>
     public void Step(long entries)
     {
-        sinceStep += entries;
-        if (sinceStep >= PostingsPerStep)
+        _sinceStep += entries;
+        if (_sinceStep >= PostingsPerStep)
         {
-            sinceStep = 0;
+            _sinceStep = 0;
             clock.OnWork();
         }
     }

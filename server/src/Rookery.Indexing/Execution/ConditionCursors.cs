@@ -7,9 +7,9 @@ namespace Rookery.Indexing.Execution;
 /// <summary>Finds the entries of one segment of which conditions hold: by terms, not by documents. For one thread.</summary>
 internal sealed class ConditionCursors
 {
-    private readonly SegmentReader segment;
-    private readonly TermCursors terms;
-    private readonly IdCursors ids;
+    private readonly SegmentReader _segment;
+    private readonly TermCursors _terms;
+    private readonly IdCursors _ids;
 
     /// <summary>Conditions of one segment.</summary>
     /// <param name="segment">The segment.</param>
@@ -17,11 +17,11 @@ internal sealed class ConditionCursors
     /// <param name="work">Of the answer.</param>
     public ConditionCursors(SegmentReader segment, IndexedFields fields, AnswerWork work)
     {
-        this.segment = segment;
+        _segment = segment;
         Opened = new OpenedPostings(work);
-        terms = new TermCursors(segment, fields, Opened, work);
+        _terms = new TermCursors(segment, fields, Opened, work);
         Words = new WordCursors(segment, fields, Opened, work);
-        ids = new IdCursors(segment, work);
+        _ids = new IdCursors(segment, work);
     }
 
     /// <summary>Finds entries by words.</summary>
@@ -39,28 +39,28 @@ internal sealed class ConditionCursors
         OptionalPredicate => All(isExact: true),
         AndPredicate and => OpenAll(and.Inner),
         OrPredicate or => OpenAny(or.Inner),
-        ExistsPredicate exists => (IndexedFields.IsId(exists.Reader) ? All(isExact: true) : terms.Open(exists)) ?? Unknown,
-        TermsPredicate one => (IndexedFields.IsId(one.Reader) ? ids.Open(one) : terms.Open(one)) ?? Unknown,
-        AllTermsPredicate all => terms.Open(all) ?? Unknown,
-        RangePredicate range => terms.Open(range) ?? Unknown,
-        TextPredicate text => (IndexedFields.IsId(text.Reader) ? ids.Open(text) : terms.Open(text)) ?? Unknown,
+        ExistsPredicate exists => (IndexedFields.IsId(exists.Reader) ? All(isExact: true) : _terms.Open(exists)) ?? Unknown,
+        TermsPredicate one => (IndexedFields.IsId(one.Reader) ? _ids.Open(one) : _terms.Open(one)) ?? Unknown,
+        AllTermsPredicate all => _terms.Open(all) ?? Unknown,
+        RangePredicate range => _terms.Open(range) ?? Unknown,
+        TextPredicate text => (IndexedFields.IsId(text.Reader) ? _ids.Open(text) : _terms.Open(text)) ?? Unknown,
         FullTextPredicate { Condition: SearchedField searched } => Words.Open(searched) ?? Unknown,
         FullTextPredicate { Condition: LikenessCondition { IsChosen: true } likeness } => Words.Open(likeness) ?? Unknown,
-        FullTextPredicate { Condition: FuzzyField fuzzy } => terms.Open(fuzzy) ?? Unknown,
+        FullTextPredicate { Condition: FuzzyField fuzzy } => _terms.Open(fuzzy) ?? Unknown,
         _ => Unknown,
     };
 
     // What the index does not know may hold of every document.
     private Candidates Unknown => All(isExact: false);
 
-    private Candidates All(bool isExact) => new(new AllCursor(segment.Entries), isExact);
+    private Candidates All(bool isExact) => new(new AllCursor(_segment.Entries), isExact);
 
     private Candidates OpenNot(Candidates inner) => inner switch
     {
         { IsExact: false } => Unknown,
         { Cursor: EmptyCursor } => All(isExact: true),
         { Cursor: AllCursor } => Candidates.None,
-        _ => new Candidates(new ExceptCursor(new AllCursor(segment.Entries), inner.Cursor), true),
+        _ => new Candidates(new ExceptCursor(new AllCursor(_segment.Entries), inner.Cursor), true),
     };
 
     private Candidates OpenAll(ReadOnlySpan<Predicate> conditions)
@@ -84,7 +84,7 @@ internal sealed class ConditionCursors
             }
         }
 
-        var all = found.Count == 0 ? new AllCursor(segment.Entries) : AllOf(found);
+        var all = found.Count == 0 ? new AllCursor(_segment.Entries) : AllOf(found);
         return new Candidates(without.Count == 0 ? all : new ExceptCursor(all, AnyOf(without)), isExact);
     }
 

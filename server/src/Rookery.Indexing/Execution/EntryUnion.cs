@@ -14,10 +14,10 @@ internal sealed class EntryUnion(int entries, AnswerWork work)
     private const int FirstFew = 64;
 
     // An eighth of what bits would take.
-    private readonly int mostFew = Math.Max(FirstFew, entries / (8 * 8 * sizeof(int)));
-    private int[] few = [];
-    private ulong[] words = [];
-    private long count;
+    private readonly int _mostFew = Math.Max(FirstFew, entries / (8 * 8 * sizeof(int)));
+    private int[] _few = [];
+    private ulong[] _words = [];
+    private long _count;
 
     /// <summary>Adds the entries of a cursor that has not begun.</summary>
     public void Add(EntryCursor cursor)
@@ -41,17 +41,17 @@ internal sealed class EntryUnion(int entries, AnswerWork work)
     /// <summary>All of them.</summary>
     public EntryCursor ToCursor()
     {
-        if (count == 0)
+        if (_count == 0)
         {
             return EmptyCursor.Instance;
         }
 
-        if (words.Length > 0)
+        if (_words.Length > 0)
         {
-            return new BitmapCursor(words, Math.Min(count, entries));
+            return new BitmapCursor(_words, Math.Min(_count, entries));
         }
 
-        var sorted = few.AsSpan(0, (int)count);
+        var sorted = _few.AsSpan(0, (int)_count);
         sorted.Sort();
         int kept = 1;
         foreach (int entry in sorted[1..])
@@ -62,41 +62,41 @@ internal sealed class EntryUnion(int entries, AnswerWork work)
             }
         }
 
-        count = kept;
-        return new SortedCursor(few, kept);
+        _count = kept;
+        return new SortedCursor(_few, kept);
     }
 
     private void Add(int entry)
     {
-        if (words.Length == 0)
+        if (_words.Length == 0)
         {
-            if (count < mostFew)
+            if (_count < _mostFew)
             {
                 Reserve();
-                few[count++] = entry;
+                _few[_count++] = entry;
                 return;
             }
 
             int length = (entries + WordBits - 1) / WordBits;
             work.Memory.Take((long)length * sizeof(ulong));
-            words = new ulong[length];
-            foreach (int one in few.AsSpan(0, (int)count))
+            _words = new ulong[length];
+            foreach (int one in _few.AsSpan(0, (int)_count))
             {
-                words[one / WordBits] |= 1UL << (one % WordBits);
+                _words[one / WordBits] |= 1UL << (one % WordBits);
             }
         }
 
-        words[entry / WordBits] |= 1UL << (entry % WordBits);
-        count++;
+        _words[entry / WordBits] |= 1UL << (entry % WordBits);
+        _count++;
     }
 
     private void Reserve()
     {
-        if (count == few.Length)
+        if (_count == _few.Length)
         {
-            int longer = Math.Min(mostFew, Math.Max(FirstFew, 2 * few.Length));
-            work.Memory.Take((long)(longer - few.Length) * sizeof(int));
-            Array.Resize(ref few, longer);
+            int longer = Math.Min(_mostFew, Math.Max(FirstFew, 2 * _few.Length));
+            work.Memory.Take((long)(longer - _few.Length) * sizeof(int));
+            Array.Resize(ref _few, longer);
         }
     }
 }

@@ -20,36 +20,36 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
 
     private static readonly Comparer<FoundEntry> NewestFirst = Comparer<FoundEntry>.Create(static (one, other) => Compare(other, one));
 
-    private readonly PriorityQueue<FoundEntry, FoundEntry> newestFirst = new(NewestFirst);
-    private readonly List<FoundEntry> all = [];
-    private readonly bool isBounded = capacity < int.MaxValue / 2;
-    private long reservedBytes;
+    private readonly PriorityQueue<FoundEntry, FoundEntry> _newestFirst = new(NewestFirst);
+    private readonly List<FoundEntry> _all = [];
+    private readonly bool _isBounded = capacity < int.MaxValue / 2;
+    private long _reservedBytes;
 
     /// <summary>Whether an entry with this etag would stay.</summary>
-    public bool Wants(long etag) => !isBounded || newestFirst.Count < capacity || (capacity > 0 && newestFirst.TryPeek(out var newest, out _) && etag < newest.Etag);
+    public bool Wants(long etag) => !_isBounded || _newestFirst.Count < capacity || (capacity > 0 && _newestFirst.TryPeek(out var newest, out _) && etag < newest.Etag);
 
     /// <summary>Keeps a wanted entry.</summary>
     public void Add(in FoundEntry entry)
     {
         Reserve();
-        if (!isBounded)
+        if (!_isBounded)
         {
-            all.Add(entry);
+            _all.Add(entry);
         }
-        else if (newestFirst.Count < capacity)
+        else if (_newestFirst.Count < capacity)
         {
-            newestFirst.Enqueue(entry, entry);
+            _newestFirst.Enqueue(entry, entry);
         }
         else
         {
-            newestFirst.EnqueueDequeue(entry, entry);
+            _newestFirst.EnqueueDequeue(entry, entry);
         }
     }
 
     /// <summary>The entries, the oldest first.</summary>
     public FoundEntry[] InOrder()
     {
-        FoundEntry[] entries = isBounded ? [.. newestFirst.UnorderedItems.Select(static item => item.Element)] : [.. all];
+        FoundEntry[] entries = _isBounded ? [.. _newestFirst.UnorderedItems.Select(static item => item.Element)] : [.. _all];
         if (!IsInOrder(entries))
         {
             Array.Sort(entries, Compare);
@@ -77,10 +77,10 @@ internal sealed class FoundEntries(long capacity, ScanMemory memory)
 
     private void Reserve()
     {
-        if ((long)(newestFirst.Count + all.Count + 1) * EntryBytes > reservedBytes)
+        if ((long)(_newestFirst.Count + _all.Count + 1) * EntryBytes > _reservedBytes)
         {
             memory.Take(BytesPerStep);
-            reservedBytes += BytesPerStep;
+            _reservedBytes += BytesPerStep;
         }
     }
 }

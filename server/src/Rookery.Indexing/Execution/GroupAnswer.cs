@@ -167,10 +167,10 @@ public sealed class GroupAnswer : IDisposable
 
     private sealed class StoredRows(IndexSnapshot snapshot) : IDisposable
     {
-        private readonly StoredValues?[] segments = new StoredValues?[snapshot.Segments.Count];
+        private readonly StoredValues?[] _segments = new StoredValues?[snapshot.Segments.Count];
 
-        public ReadOnlySpan<byte> Read(in FoundEntry entry) => (segments[entry.Segment] ??= snapshot.Segments[entry.Segment].Reader.Stored()).Read(entry.Entry);
+        public ReadOnlySpan<byte> Read(in FoundEntry entry) => (_segments[entry.Segment] ??= snapshot.Segments[entry.Segment].Reader.Stored()).Read(entry.Entry);
 
-        public void Dispose() => Array.ForEach(segments, static one => one?.Dispose());
+        public void Dispose() => Array.ForEach(_segments, static one => one?.Dispose());
     }
 }

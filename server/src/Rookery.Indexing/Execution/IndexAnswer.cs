@@ -12,22 +12,22 @@ namespace Rookery.Indexing.Execution;
 /// </summary>
 public sealed class IndexAnswer : IDisposable
 {
-    private readonly ScanPlan plan;
-    private readonly AnswerWork work;
-    private readonly IndexSnapshot snapshot;
-    private readonly IReadOnlyList<FoundEntry> entries;
-    private StoredValues?[] stored = [];
-    private readonly Func<Exception, Exception> damageFound;
+    private readonly ScanPlan _plan;
+    private readonly AnswerWork _work;
+    private readonly IndexSnapshot _snapshot;
+    private readonly IReadOnlyList<FoundEntry> _entries;
+    private StoredValues?[] _stored = [];
+    private readonly Func<Exception, Exception> _damageFound;
 
     private IndexAnswer(IndexSnapshot snapshot, IndexedFields fields, ScanPlan plan, AnswerWork work, bool needsTotal, Func<Exception, Exception> damageFound, OrderWalk? walk)
     {
-        (this.snapshot, this.plan, this.work, this.damageFound) = (snapshot, plan, work, damageFound);
+        (_snapshot, _plan, _work, _damageFound) = (snapshot, plan, work, damageFound);
         var search = new IndexSearch(snapshot.Segments, fields, plan, work, needsTotal, walk: walk);
         var (found, total, areCandidates) = search.Run();
         AreCandidates = areCandidates;
         TotalResults = areCandidates ? null : total;
         Documents = new FoundDocuments(search.Documents, search.Ids, found, damageFound);
-        entries = found;
+        _entries = found;
     }
 
     /// <summary>Whether <see cref="Documents"/> are not the page, but what has to be given to a <see cref="ScanRun"/> of the same plan, in this order.</summary>
@@ -40,13 +40,13 @@ public sealed class IndexAnswer : IDisposable
     public long? TotalResults { get; }
 
     /// <summary>The etag through which the answer follows the documents.</summary>
-    public long Watermark => snapshot.Watermark;
+    public long Watermark => _snapshot.Watermark;
 
     /// <summary>Postings that were decoded, for <c>explain</c>.</summary>
-    public long PostingsRead => work.PostingsRead;
+    public long PostingsRead => _work.PostingsRead;
 
     /// <summary>Keys of fields that were read for <c>order by</c>.</summary>
-    internal long SortKeysRead => work.SortKeysRead;
+    internal long SortKeysRead => _work.SortKeysRead;
 
     /// <summary>Answers a query.</summary>
     /// <param name="snapshot">The index; disposed with the answer, and when there is none.</param>
@@ -77,7 +77,7 @@ public sealed class IndexAnswer : IDisposable
     /// <summary>Whether a document of the page is still a result as it is now. One that was not written since is; of another all conditions are asked.</summary>
     /// <param name="document">The document as it is now.</param>
     /// <param name="etag">The etag that the index knows.</param>
-    public bool IsStillResult(in QueriedDocument document, long etag) => document.Etag == etag || plan.Matches(document, work.Scan);
+    public bool IsStillResult(in QueriedDocument document, long etag) => document.Etag == etag || _plan.Matches(document, _work.Scan);
 
     /// <summary>Whether one of the rows of a document is still a result as they are now; of a static index.</summary>
     /// <param name="document">The document as it is now.</param>
@@ -86,7 +86,7 @@ public sealed class IndexAnswer : IDisposable
     {
         foreach (byte[] row in rows.Of(document))
         {
-            if (plan.Matches(document.WithRow(row), work.Scan))
+            if (_plan.Matches(document.WithRow(row), _work.Scan))
             {
                 return true;
             }
@@ -100,25 +100,25 @@ public sealed class IndexAnswer : IDisposable
     /// <exception cref="IndexDamagedException">It cannot be read.</exception>
     public ReadOnlySpan<byte> ReadRow(int index)
     {
-        var (_, segment, entry, _, _) = entries[index];
-        stored = stored.Length > 0 ? stored : new StoredValues?[snapshot.Segments.Count];
+        var (_, segment, entry, _, _) = _entries[index];
+        _stored = _stored.Length > 0 ? _stored : new StoredValues?[_snapshot.Segments.Count];
         try
         {
-            var row = (stored[segment] ??= snapshot.Segments[segment].Reader.Stored()).Read(entry);
+            var row = (_stored[segment] ??= _snapshot.Segments[segment].Reader.Stored()).Read(entry);
             return row.IsEmpty ? row : row[1..^1];
         }
         catch (Exception damaged) when (RunningIndex.IsDamage(damaged))
         {
-            throw damageFound(damaged);
+            throw _damageFound(damaged);
         }
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        Array.ForEach(stored, static one => one?.Dispose());
-        work.Dispose();
-        snapshot.Dispose();
+        Array.ForEach(_stored, static one => one?.Dispose());
+        _work.Dispose();
+        _snapshot.Dispose();
     }
 }
 

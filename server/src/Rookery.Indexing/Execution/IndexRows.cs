@@ -12,10 +12,10 @@ namespace Rookery.Indexing.Execution;
 /// <summary>The rows that the maps of a static index make of documents as they are now, where what the index holds does not say all. For one thread; to be disposed.</summary>
 public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
 {
-    private readonly MapRunner maps;
-    private readonly Func<DatabaseReader> reader;
-    private readonly byte[] historyId;
-    private readonly List<byte[]> rows = [];
+    private readonly MapRunner _maps;
+    private readonly Func<DatabaseReader> _reader;
+    private readonly byte[] _historyId;
+    private readonly List<byte[]> _rows = [];
 
     /// <summary>The rows of an index.</summary>
     /// <param name="source">The index.</param>
@@ -25,35 +25,35 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
     /// </param>
     public IndexRows(RowSource source, Database database, Func<DatabaseReader> reader)
     {
-        this.reader = reader;
-        historyId = Encoding.ASCII.GetBytes(database.HistoryId);
-        maps = new MapRunner(source.Definition.CompiledMaps, this);
+        _reader = reader;
+        _historyId = Encoding.ASCII.GetBytes(database.HistoryId);
+        _maps = new MapRunner(source.Definition.CompiledMaps, this);
     }
 
     /// <summary>The members of a document's rows, without braces; valid until the next call. A document that the maps cannot take has none.</summary>
     /// <param name="document">The document.</param>
     public IReadOnlyList<byte[]> Of(in QueriedDocument document)
     {
-        rows.Clear();
+        _rows.Clear();
         try
         {
-            maps.Run(document.Whole, this);
+            _maps.Run(document.Whole, this);
         }
         catch (IndexMapException)
         {
-            rows.Clear();                               // the index lists it with its errors
+            _rows.Clear();                               // the index lists it with its errors
         }
 
-        return rows;
+        return _rows;
     }
 
     /// <inheritdoc/>
-    void IMappedRows.Take(ReadOnlySpan<byte> row) => rows.Add(row[1..^1].ToArray());
+    void IMappedRows.Take(ReadOnlySpan<byte> row) => _rows.Add(row[1..^1].ToArray());
 
     /// <inheritdoc/>
     void IScriptDocuments.Load(ReadOnlySpan<byte> id, ScriptDocumentReceiver receiver)
     {
-        if (!DocumentId.TryValidate(id, out _) || !reader().TryGetDocument(id, out var document))
+        if (!DocumentId.TryValidate(id, out _) || !_reader().TryGetDocument(id, out var document))
         {
             return;
         }
@@ -61,10 +61,10 @@ public sealed class IndexRows : IMappedRows, IScriptDocuments, IDisposable
         using (document)
         {
             Span<byte> vector = stackalloc byte[ChangeVector.MaxBytes];
-            receiver(document.View, vector[..ChangeVector.Write(vector, document.Etag, historyId)]);
+            receiver(document.View, vector[..ChangeVector.Write(vector, document.Etag, _historyId)]);
         }
     }
 
     /// <inheritdoc/>
-    public void Dispose() => maps.Dispose();
+    public void Dispose() => _maps.Dispose();
 }

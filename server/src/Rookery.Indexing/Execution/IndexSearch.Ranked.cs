@@ -54,22 +54,22 @@ internal sealed partial class IndexSearch
 
     private FoundEntry PlaceOf(int segment, int entry)
     {
-        var id = documents[segment].Read(entry, out long etag);
-        return new FoundEntry(etag, segment, entry, Id: ids.Keep(id));
+        var id = _documents[segment].Read(entry, out long etag);
+        return new FoundEntry(etag, segment, entry, Id: _ids.Keep(id));
     }
 
     /// <summary>The first of the candidates of a segment by their ranks; null where documents have to be looked at.</summary>
     private RankedEntries? GatherRanked(int segment, EntryCursor candidates, SegmentSort sort, HitHeap heap, OpenedPostings opened, PooledBytes sortKey)
     {
-        var first = new RankedEntries(plan.Sort, sort, documents[segment], (int)plan.PageEnd, sortKey);
+        var first = new RankedEntries(plan.Sort, sort, _documents[segment], (int)plan.PageEnd, sortKey);
         if (TryWalkInOrder(segment, ref candidates, sort, heap, opened, first))
         {
-            walk.Ended(segments[segment].Live.DeadCount);
+            _walk.Ended(segments[segment].Live.DeadCount);
             return first;
         }
 
         sort.ForgetAll();
-        first = new RankedEntries(plan.Sort, sort, documents[segment], (int)plan.PageEnd, sortKey);
+        first = new RankedEntries(plan.Sort, sort, _documents[segment], (int)plan.PageEnd, sortKey);
         var cursor = LiveOf(segment, candidates);
         for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
         {
@@ -92,7 +92,7 @@ internal sealed partial class IndexSearch
     private bool TryWalkInOrder(int segment, ref EntryCursor candidates, SegmentSort sort, HitHeap heap, OpenedPostings opened, RankedEntries first)
     {
         var (reader, live) = segments[segment];
-        if (!walk.Pays(plan.PageEnd, reader.Entries, candidates) || sort.InOrder(opened) is not { } terms)
+        if (!_walk.Pays(plan.PageEnd, reader.Entries, candidates) || sort.InOrder(opened) is not { } terms)
         {
             return false;
         }
@@ -102,13 +102,13 @@ internal sealed partial class IndexSearch
             var union = new EntryUnion(reader.Entries, work);
             union.Add(candidates);
             candidates = union.ToCursor();
-            if (!walk.Pays(plan.PageEnd, reader.Entries, candidates))
+            if (!_walk.Pays(plan.PageEnd, reader.Entries, candidates))
             {
                 return false;
             }
         }
 
-        long left = walk.MostSteps(candidates);
+        long left = _walk.MostSteps(candidates);
         long seen = 0;
         bool isBehind = false;
         foreach (long rank in terms.Ranks())
@@ -160,7 +160,7 @@ internal sealed partial class IndexSearch
             return false;
         }
 
-        total += needsTotal ? CountLive(segment, candidates) : seen;
+        _total += needsTotal ? CountLive(segment, candidates) : seen;
         return true;
     }
 

@@ -19,20 +19,20 @@ internal sealed partial class IndexSearch(
     // A longer page is held once, with its keys.
     private const int LongestRankedPage = 16 * 1024;
 
-    private readonly OrderWalk walk = walk ?? OrderWalk.WhereItPays;
-    private readonly DocumentTable[] documents = DocumentsOf(segments);
+    private readonly OrderWalk _walk = walk ?? OrderWalk.WhereItPays;
+    private readonly DocumentTable[] _documents = DocumentsOf(segments);
 
     // A document may have several entries, which lie side by side and have one etag; of no others is that the same.
-    private readonly bool joinsEntries = plan.Rows is not null && !plan.IsOfEachRow;
-    private readonly KeptIds ids = new(work.Memory);
-    private long lastEtag = -1;
-    private long total;
+    private readonly bool _joinsEntries = plan.Rows is not null && !plan.IsOfEachRow;
+    private readonly KeptIds _ids = new(work.Memory);
+    private long _lastEtag = -1;
+    private long _total;
 
     /// <summary>Ids of what was found.</summary>
-    public KeptIds Ids => ids;
+    public KeptIds Ids => _ids;
 
     /// <summary>Reads ids of the segments.</summary>
-    public DocumentTable[] Documents => documents;
+    public DocumentTable[] Documents => _documents;
 
     /// <summary>Finds the page, where terms and sort columns say all; otherwise the documents that have to be looked at.</summary>
     /// <returns>The entries in their order, how many results there are, and whether documents have to be looked at.</returns>
@@ -52,10 +52,10 @@ internal sealed partial class IndexSearch(
         bool looksAtDocuments = (plan.Groups is not null && !CanSortGroups()) || plan.Summary is not null || plan.IsScored != plan.Sort.HasScore || plan.Filter is not null || plan.FilterLimit is not null || plan.IsDistinct || !SegmentSort.CanSort(plan.Sort, fields);
         if (!looksAtDocuments && TryFindPage() is { } page)
         {
-            return (page, total, false);
+            return (page, _total, false);
         }
 
-        return (FindCandidates(), total, true);
+        return (FindCandidates(), _total, true);
     }
 
     // A shuffled order of groups is one of their rows.
@@ -86,16 +86,16 @@ internal sealed partial class IndexSearch(
         var oldest = new FoundEntries(plan.PageEnd, work.Memory);
         for (int i = 0; i < opened.Length; i++)
         {
-            if (plan.PageEnd == 0 && segments[i].Live.DeadCount == 0 && !joinsEntries)
+            if (plan.PageEnd == 0 && segments[i].Live.DeadCount == 0 && !_joinsEntries)
             {
-                total += opened[i].Cursor.CountRest();
+                _total += opened[i].Cursor.CountRest();
                 continue;
             }
 
             var cursor = LiveOf(i, opened[i].Cursor);
             for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
             {
-                var id = documents[i].Read(entry, out long etag);
+                var id = _documents[i].Read(entry, out long etag);
                 if (IsSameDocument(etag))
                 {
                     continue;
@@ -104,7 +104,7 @@ internal sealed partial class IndexSearch(
                 Count();
                 if (oldest.Wants(etag))
                 {
-                    oldest.Add(new FoundEntry(etag, i, entry, Id: ids.Keep(id)));
+                    oldest.Add(new FoundEntry(etag, i, entry, Id: _ids.Keep(id)));
                 }
             }
         }
@@ -126,12 +126,12 @@ internal sealed partial class IndexSearch(
                 }
 
                 bool isRanked = sort.RankedColumns > 0 && plan.PageEnd is > 0 and <= LongestRankedPage;
-                if (isRanked && !joinsEntries && opened.Length == 1)
+                if (isRanked && !_joinsEntries && opened.Length == 1)
                 {
                     return TryTakeRanked(opened[i].Cursor, sort, conditions[i].Opened, sortKey);
                 }
 
-                bool isDone = joinsEntries ? TryCollectJoined(i, opened[i].Cursor, sort, heap, sortKey)
+                bool isDone = _joinsEntries ? TryCollectJoined(i, opened[i].Cursor, sort, heap, sortKey)
                     : isRanked ? TryCollectRanked(i, opened[i].Cursor, sort, heap, conditions[i].Opened, sortKey)
                     : TryCollect(i, opened[i].Cursor, sort, heap, sortKey);
                 if (!isDone)
@@ -172,7 +172,7 @@ internal sealed partial class IndexSearch(
                 return false;
             }
 
-            documents[segment].Read(entry, out long etag);
+            _documents[segment].Read(entry, out long etag);
             if (heap.Wants(sortKey.Written, etag))
             {
                 work.Memory.Take(ScanHit.BaseBytes + sortKey.Length);
@@ -191,7 +191,7 @@ internal sealed partial class IndexSearch(
         var cursor = LiveOf(segment, candidates);
         for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
         {
-            documents[segment].Read(entry, out long etag);
+            _documents[segment].Read(entry, out long etag);
             if (!IsSameDocument(etag))
             {
                 Offer(first, heap);
@@ -230,16 +230,16 @@ internal sealed partial class IndexSearch(
 
     private bool IsSameDocument(long etag)
     {
-        bool isSame = joinsEntries && etag == lastEtag;
-        lastEtag = etag;
+        bool isSame = _joinsEntries && etag == _lastEtag;
+        _lastEtag = etag;
         return isSame;
     }
 
     /// <summary>All documents of which the condition may hold, the oldest first; reduced rows in the order of their keys.</summary>
     private FoundEntry[] FindCandidates()
     {
-        total = 0;
-        lastEtag = -1;
+        _total = 0;
+        _lastEtag = -1;
         var all = new FoundEntries(long.MaxValue, work.Memory);
         for (int i = 0; i < segments.Count; i++)
         {
@@ -247,13 +247,13 @@ internal sealed partial class IndexSearch(
             var cursor = LiveOf(i, plan.Groups is null || hasGroupsInOrder is not null ? conditions.Open(plan.Where).Cursor : new AllCursor(segments[i].Reader.Entries));
             for (int entry = cursor.MoveNext(); entry != EntryCursor.End; entry = cursor.MoveNext())
             {
-                documents[i].Read(entry, out long etag);
-                if (plan.Rows is { IsReduced: false } && etag == lastEtag)
+                _documents[i].Read(entry, out long etag);
+                if (plan.Rows is { IsReduced: false } && etag == _lastEtag)
                 {
                     continue;
                 }
 
-                lastEtag = etag;
+                _lastEtag = etag;
                 Count();
                 all.Add(new FoundEntry(etag, i, entry));
             }
@@ -269,7 +269,7 @@ internal sealed partial class IndexSearch(
         byte[][] keys = new byte[found.Length][];
         for (int i = 0; i < keys.Length; i++)
         {
-            var key = documents[found[i].Segment].Read(found[i].Entry, out _);
+            var key = _documents[found[i].Segment].Read(found[i].Entry, out _);
             work.Memory.Take(key.Length);
             work.Step(1);
             keys[i] = key.ToArray();
@@ -294,7 +294,7 @@ internal sealed partial class IndexSearch(
 
     private void Count()
     {
-        total++;
+        _total++;
         work.Step(1);
     }
 }

@@ -10,15 +10,15 @@ internal sealed class IndexStatistics
 {
     private const int WordBits = 64;
 
-    private readonly IReadOnlyList<LiveSegment> segments;
-    private readonly OpenedPostings opened;
-    private readonly AnswerWork work;
+    private readonly IReadOnlyList<LiveSegment> _segments;
+    private readonly OpenedPostings _opened;
+    private readonly AnswerWork _work;
 
     /// <summary>Of one moment of an index.</summary>
     public IndexStatistics(IReadOnlyList<LiveSegment> segments, AnswerWork work)
     {
-        (this.segments, this.work) = (segments, work);
-        opened = new OpenedPostings(work);
+        (_segments, _work) = (segments, work);
+        _opened = new OpenedPostings(work);
     }
 
     /// <summary>Tells all searches of a condition.</summary>
@@ -73,7 +73,7 @@ internal sealed class IndexStatistics
         long documents = 0;
         long tokens = 0;
         long[] frequencies = new long[query.Terms.Count];
-        foreach (var (reader, live) in segments)
+        foreach (var (reader, live) in _segments)
         {
             if (reader.Field(number) is not { } field)
             {
@@ -90,13 +90,13 @@ internal sealed class IndexStatistics
             TakeOff(field, live, ref documents, ref tokens);
         }
 
-        opened.Count();
+        _opened.Count();
         return new SearchStatistics(documents, tokens, frequencies);
     }
 
     private long LiveCount(SegmentField field, byte[] term, LiveEntries live)
     {
-        if (opened.Open(field, term) is not { } postings)
+        if (_opened.Open(field, term) is not { } postings)
         {
             return 0;
         }
@@ -113,7 +113,7 @@ internal sealed class IndexStatistics
             count -= entry == dead ? 1 : 0;
         }
 
-        work.Step(live.DeadCount);
+        _work.Step(live.DeadCount);
         return count;
     }
 
@@ -124,7 +124,7 @@ internal sealed class IndexStatistics
             return;
         }
 
-        work.Step(live.DeadCount);
+        _work.Step(live.DeadCount);
         foreach (int dead in DeadOf(live))
         {
             long length = (long)lengths[dead];

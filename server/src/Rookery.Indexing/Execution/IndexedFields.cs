@@ -16,7 +16,7 @@ internal sealed class IndexedFields
 {
     private static readonly string[] IdPath = [.. FieldReader.Id.Names];
 
-    private readonly List<(IReadOnlyList<string> Path, IndexedField Field)> fields = [];
+    private readonly List<(IReadOnlyList<string> Path, IndexedField Field)> _fields = [];
 
     /// <summary>The fields of an index.</summary>
     public IndexedFields(IReadOnlyList<MappedField> mapped)
@@ -31,7 +31,7 @@ internal sealed class IndexedFields
     {
         foreach (var (path, i) in named)
         {
-            fields.Add((path, new IndexedField(
+            _fields.Add((path, new IndexedField(
                 MappedField.ValuesOf(i),
                 MappedField.GreatestOf(i),
                 MappedField.PresenceOf(i),
@@ -43,7 +43,7 @@ internal sealed class IndexedFields
     /// <summary>What is held of a field; null when nothing is.</summary>
     public IndexedField? Find(FieldReader reader)
     {
-        foreach (var (path, field) in fields)
+        foreach (var (path, field) in _fields)
         {
             if (AreSame(path, reader.Names))
             {

@@ -14,33 +14,33 @@ internal sealed class KeptIds(ScanMemory memory)
     // Of a long answer, the first: more would be held twice while it is written.
     private const int MostBytes = 64 << 10;
 
-    private byte[] bytes = [];
-    private int length;
+    private byte[] _bytes = [];
+    private int _length;
 
     /// <summary>Keeps an id.</summary>
     /// <returns>Where it stands; <see cref="Nowhere"/> where there is no more room.</returns>
     public int Keep(ReadOnlySpan<byte> id)
     {
-        int needed = length + sizeof(ushort) + id.Length;
+        int needed = _length + sizeof(ushort) + id.Length;
         if (needed > MostBytes)
         {
             return Nowhere;
         }
 
-        if (needed > bytes.Length)
+        if (needed > _bytes.Length)
         {
-            int longer = Math.Max(needed, Math.Max(FirstBytes, 2 * bytes.Length));
-            memory.Take(longer - bytes.Length);
-            Array.Resize(ref bytes, longer);
+            int longer = Math.Max(needed, Math.Max(FirstBytes, 2 * _bytes.Length));
+            memory.Take(longer - _bytes.Length);
+            Array.Resize(ref _bytes, longer);
         }
 
-        int at = length;
-        BitConverter.TryWriteBytes(bytes.AsSpan(at), (ushort)id.Length);
-        id.CopyTo(bytes.AsSpan(at + sizeof(ushort)));
-        length = needed;
+        int at = _length;
+        BitConverter.TryWriteBytes(_bytes.AsSpan(at), (ushort)id.Length);
+        id.CopyTo(_bytes.AsSpan(at + sizeof(ushort)));
+        _length = needed;
         return at;
     }
 
     /// <summary>The id that stands somewhere.</summary>
-    public ReadOnlyMemory<byte> At(int place) => bytes.AsMemory(place + sizeof(ushort), BitConverter.ToUInt16(bytes, place));
+    public ReadOnlyMemory<byte> At(int place) => _bytes.AsMemory(place + sizeof(ushort), BitConverter.ToUInt16(_bytes, place));
 }

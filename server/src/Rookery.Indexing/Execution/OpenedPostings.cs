@@ -9,7 +9,7 @@ internal sealed class OpenedPostings(AnswerWork work)
     // What a cursor holds decoded, and of a text as much again for frequencies.
     private const int CursorBytes = 2048;
 
-    private readonly List<PostingsCursor> opened = [];
+    private readonly List<PostingsCursor> _opened = [];
 
     /// <summary>The entries in which a term stands; null when it stands nowhere.</summary>
     public PostingsCursor? Open(SegmentField field, ReadOnlySpan<byte> term)
@@ -24,18 +24,18 @@ internal sealed class OpenedPostings(AnswerWork work)
     /// <summary>Tells how many postings were decoded.</summary>
     public void Count()
     {
-        foreach (var postings in opened)
+        foreach (var postings in _opened)
         {
             work.CountPostings(postings.Decoded);
         }
 
-        opened.Clear();
+        _opened.Clear();
     }
 
     private PostingsCursor Keep(PostingsCursor postings)
     {
         work.Memory.Take(CursorBytes);
-        opened.Add(postings);
+        _opened.Add(postings);
         return postings;
     }
 }

@@ -17,14 +17,14 @@ public sealed class QueryNotes : IDisposable
     // Objects, references and a place in a table, of one text.
     private const int BytesPerText = 160;
 
-    private readonly ScanPlan plan;
-    private readonly ScanMemory memory;
-    private readonly ScanWork work;
-    private readonly ScoreExplanation explanation;
-    private readonly SearchableText room = new();
-    private readonly IndexRows? rows;
-    private readonly Dictionary<string, List<string>>[] pieces;
-    private readonly Dictionary<string, string> explanations = new(StringComparer.Ordinal);
+    private readonly ScanPlan _plan;
+    private readonly ScanMemory _memory;
+    private readonly ScanWork _work;
+    private readonly ScoreExplanation _explanation;
+    private readonly SearchableText _room = new();
+    private readonly IndexRows? _rows;
+    private readonly Dictionary<string, List<string>>[] _pieces;
+    private readonly Dictionary<string, string> _explanations = new(StringComparer.Ordinal);
 
     /// <summary>Notes of one answer.</summary>
     /// <param name="plan">The query.</param>
@@ -35,12 +35,12 @@ public sealed class QueryNotes : IDisposable
     public QueryNotes(
         ScanPlan plan, Database database, Func<DatabaseReader> reader, MemoryShare share, IScanClock clock)
     {
-        this.plan = plan;
-        memory = new ScanMemory(share);
-        work = new ScanWork(clock);
-        explanation = new ScoreExplanation(work);
-        rows = plan.Rows is { IsReduced: false } source ? new IndexRows(source, database, reader) : null;
-        pieces = [.. plan.Highlights.Select(static _ => new Dictionary<string, List<string>>(StringComparer.Ordinal))];
+        _plan = plan;
+        _memory = new ScanMemory(share);
+        _work = new ScanWork(clock);
+        _explanation = new ScoreExplanation(_work);
+        _rows = plan.Rows is { IsReduced: false } source ? new IndexRows(source, database, reader) : null;
+        _pieces = [.. plan.Highlights.Select(static _ => new Dictionary<string, List<string>>(StringComparer.Ordinal))];
     }
 
     /// <summary>Takes a result.</summary>
@@ -48,16 +48,16 @@ public sealed class QueryNotes : IDisposable
     /// <exception cref="QueryException">The memory of the query is used up.</exception>
     public void Add(in QueriedDocument result)
     {
-        if (rows is null)
+        if (_rows is null)
         {
             AddRow(result);
             return;
         }
 
-        foreach (byte[] row in rows.Of(result))
+        foreach (byte[] row in _rows.Of(result))
         {
             var queried = result.WithRow(row);
-            if (plan.Matches(queried, work))
+            if (_plan.Matches(queried, _work))
             {
                 AddRow(queried);
             }
@@ -68,15 +68,15 @@ public sealed class QueryNotes : IDisposable
     public byte[] ToJson()
     {
         var output = new ArrayBufferWriter<byte>();
-        if (pieces.Length > 0)
+        if (_pieces.Length > 0)
         {
             output.Write(",\"Highlightings\":"u8);
             using var json = new Utf8JsonWriter(output);
             json.WriteStartObject();
-            for (int i = 0; i < pieces.Length; i++)
+            for (int i = 0; i < _pieces.Length; i++)
             {
-                json.WriteStartObject(plan.Highlights[i].Field);
-                foreach (var (key, texts) in pieces[i])
+                json.WriteStartObject(_plan.Highlights[i].Field);
+                foreach (var (key, texts) in _pieces[i])
                 {
                     Write(json, key, texts);
                 }
@@ -87,12 +87,12 @@ public sealed class QueryNotes : IDisposable
             json.WriteEndObject();
         }
 
-        if (plan.Explains)
+        if (_plan.Explains)
         {
             output.Write(",\"Explanations\":"u8);
             using var json = new Utf8JsonWriter(output);
             json.WriteStartObject();
-            foreach (var (key, text) in explanations)
+            foreach (var (key, text) in _explanations)
             {
                 Write(json, key, [text]);
             }
@@ -106,10 +106,10 @@ public sealed class QueryNotes : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        rows?.Dispose();
-        room.Release();
-        work.Release();
-        memory.Dispose();
+        _rows?.Dispose();
+        _room.Release();
+        _work.Release();
+        _memory.Dispose();
     }
 
     private static void Write(Utf8JsonWriter json, string key, IEnumerable<string> texts)
@@ -125,15 +125,15 @@ public sealed class QueryNotes : IDisposable
 
     private void AddRow(in QueriedDocument result)
     {
-        for (int i = 0; i < pieces.Length; i++)
+        for (int i = 0; i < _pieces.Length; i++)
         {
             var found = new List<string>();
-            plan.Highlights[i].Cut(result, room, work, found);
-            memory.Take(found.Sum(static text => BytesPerText + ((long)sizeof(char) * text.Length)));
-            string key = KeyOf(result, plan.Highlights[i].GroupKey);
-            if (!pieces[i].TryGetValue(key, out var known))
+            _plan.Highlights[i].Cut(result, _room, _work, found);
+            _memory.Take(found.Sum(static text => BytesPerText + ((long)sizeof(char) * text.Length)));
+            string key = KeyOf(result, _plan.Highlights[i].GroupKey);
+            if (!_pieces[i].TryGetValue(key, out var known))
             {
-                pieces[i].Add(key, found);
+                _pieces[i].Add(key, found);
             }
             else
             {
@@ -141,11 +141,11 @@ public sealed class QueryNotes : IDisposable
             }
         }
 
-        if (plan.Explains)
+        if (_plan.Explains)
         {
-            string text = explanation.Of(plan.Where, result);
-            memory.Take(BytesPerText + ((long)sizeof(char) * text.Length));
-            explanations.TryAdd(KeyOf(result, plan.ExplanationKey), text);
+            string text = _explanation.Of(_plan.Where, result);
+            _memory.Take(BytesPerText + ((long)sizeof(char) * text.Length));
+            _explanations.TryAdd(KeyOf(result, _plan.ExplanationKey), text);
         }
     }
 

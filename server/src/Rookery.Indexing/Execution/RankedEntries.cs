@@ -18,43 +18,43 @@ internal sealed class RankedEntries(SortKeys keys, SegmentSort sort, DocumentTab
     /// <summary>Memory of one, and of its place in the queue.</summary>
     public const int EntryBytes = 80;
 
-    private readonly PriorityQueue<RankedEntry, RankedEntry> lastFirst = new(Comparer<RankedEntry>.Create((one, other) => Compare(keys, sort, documents, sortKey, other, one)));
-    private readonly bool isDescending = keys.Keys[0].IsDescending;
-    private RankedEntry? spare;
-    private long lastRank;
+    private readonly PriorityQueue<RankedEntry, RankedEntry> _lastFirst = new(Comparer<RankedEntry>.Create((one, other) => Compare(keys, sort, documents, sortKey, other, one)));
+    private readonly bool _isDescending = keys.Keys[0].IsDescending;
+    private RankedEntry? _spare;
+    private long _lastRank;
 
     /// <summary>Whether there are as many as are wanted.</summary>
-    public bool IsFull => lastFirst.Count >= capacity;
+    public bool IsFull => _lastFirst.Count >= capacity;
 
     /// <summary>Whether an entry may be among the first, by the rank of its first value alone.</summary>
     /// <param name="rank">That rank.</param>
-    public bool MayWant(long rank) => lastFirst.Count < capacity || (isDescending ? rank >= lastRank : rank <= lastRank);
+    public bool MayWant(long rank) => _lastFirst.Count < capacity || (_isDescending ? rank >= _lastRank : rank <= _lastRank);
 
     /// <summary>Takes an entry that may be among the first.</summary>
     /// <returns>False where only documents say in which order they are.</returns>
     public bool TryAdd(int entry, long rank)
     {
-        var added = spare ?? new RankedEntry();
+        var added = _spare ?? new RankedEntry();
         sort.Forget(added);
         (added.Entry, added.Rank, added.Etag) = (entry, rank, -1);
-        spare = null;
-        if (lastFirst.Count < capacity)
+        _spare = null;
+        if (_lastFirst.Count < capacity)
         {
-            lastFirst.Enqueue(added, added);
+            _lastFirst.Enqueue(added, added);
         }
         else
         {
-            spare = lastFirst.EnqueueDequeue(added, added);
+            _spare = _lastFirst.EnqueueDequeue(added, added);
         }
 
-        lastRank = lastFirst.Peek().Rank;
+        _lastRank = _lastFirst.Peek().Rank;
         return !sort.LacksDocument;
     }
 
     /// <summary>The entries in their order.</summary>
     public RankedEntry[] InOrder()
     {
-        RankedEntry[] sorted = [.. lastFirst.UnorderedItems.Select(static item => item.Element)];
+        RankedEntry[] sorted = [.. _lastFirst.UnorderedItems.Select(static item => item.Element)];
         Array.Sort(sorted, (one, other) => Compare(keys, sort, documents, sortKey, one, other));
         return sorted;
     }

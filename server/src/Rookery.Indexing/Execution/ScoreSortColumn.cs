@@ -8,9 +8,9 @@ namespace Rookery.Indexing.Execution;
 /// <param name="isDescending">Whether the most relevant come first.</param>
 internal sealed class ScoreSortColumn(ScoreNode node, bool isDescending) : SortColumn
 {
-    private double last = double.NegativeInfinity;
-    private bool isBehind;
-    private int knownTo = -1;
+    private double _last = double.NegativeInfinity;
+    private bool _isBehind;
+    private int _knownTo = -1;
 
     /// <summary>The relevance that was written last.</summary>
     public double Score { get; private set; }
@@ -24,17 +24,17 @@ internal sealed class ScoreSortColumn(ScoreNode node, bool isDescending) : SortC
     }
 
     /// <inheritdoc/>
-    public override void SetLast(ReadOnlySpan<byte> value) => last = isDescending ? BinaryPrimitives.ReadDoubleBigEndian(value) : double.NegativeInfinity;
+    public override void SetLast(ReadOnlySpan<byte> value) => _last = isDescending ? BinaryPrimitives.ReadDoubleBigEndian(value) : double.NegativeInfinity;
 
     /// <inheritdoc/>
     public override bool IsBehindLast(int entry, out int to)
     {
-        if (entry > knownTo)
+        if (entry > _knownTo)
         {
-            isBehind = node.Most(entry, out knownTo) < last;
+            _isBehind = node.Most(entry, out _knownTo) < _last;
         }
 
-        to = knownTo;
-        return isBehind;
+        to = _knownTo;
+        return _isBehind;
     }
 }

@@ -14,7 +14,7 @@ internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, En
     private const int OftenEnough = 1 << 24;
 
     // The others go along with what is asked for; this one would have to decode too much.
-    private readonly EntryCursor? commonest = clauses.MaxBy(static clause => clause.Cost);
+    private readonly EntryCursor? _commonest = clauses.MaxBy(static clause => clause.Cost);
 
     /// <inheritdoc/>
     public override bool TryScore(int entry, out double score)
@@ -56,7 +56,7 @@ internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, En
         for (int i = 0; i < clauses.Length; i++)
         {
             var clause = clauses[i];
-            if (clause is PostingsCursor && clause != commonest)
+            if (clause is PostingsCursor && clause != _commonest)
             {
                 clause.Advance(entry);
             }
@@ -69,7 +69,7 @@ internal sealed class SearchScore(SearchScorer scorer, PackedColumn? lengths, En
             {
                 var impact = postings.ImpactAt(entry, out int lastOfBlock);
                 most += scorer.Score(i, impact.MostOften, impact.Shortest);
-                last = Math.Min(last, clause == commonest ? lastOfBlock : entry);
+                last = Math.Min(last, clause == _commonest ? lastOfBlock : entry);
             }
             else
             {

@@ -9,19 +9,19 @@ namespace Rookery.Indexing.Execution;
 /// <summary>What the entries of one segment are sorted by, in the form of <see cref="SortKeys"/>. For one thread.</summary>
 internal sealed class SegmentSort
 {
-    private readonly SortColumn[] columns;
-    private readonly ScoreSortColumn? scores;
-    private readonly AnswerWork work;
-    private byte[] last = [];
-    private int askedSince;
-    private long heldBytes;
+    private readonly SortColumn[] _columns;
+    private readonly ScoreSortColumn? _scores;
+    private readonly AnswerWork _work;
+    private byte[] _last = [];
+    private int _askedSince;
+    private long _heldBytes;
 
     private SegmentSort(SortColumn[] columns, AnswerWork work)
     {
-        this.work = work;
-        this.columns = columns;
-        scores = columns.OfType<ScoreSortColumn>().FirstOrDefault();
-        while (scores is null && RankedColumns < columns.Length && columns[RankedColumns].IsRanked)
+        _work = work;
+        _columns = columns;
+        _scores = columns.OfType<ScoreSortColumn>().FirstOrDefault();
+        while (_scores is null && RankedColumns < columns.Length && columns[RankedColumns].IsRanked)
         {
             RankedColumns++;
         }
@@ -34,7 +34,7 @@ internal sealed class SegmentSort
     public bool LacksDocument { get; private set; }
 
     /// <summary>How relevant the entry is that was written last; null where the order does not ask for that.</summary>
-    public double? Score => scores?.Score;
+    public double? Score => _scores?.Score;
 
     /// <summary>Whether an index can sort so.</summary>
     public static bool CanSort(SortKeys sort, IndexedFields fields)
@@ -80,7 +80,7 @@ internal sealed class SegmentSort
     public bool TryWrite(int entry, PooledBytes output)
     {
         output.Clear();
-        foreach (var column in columns)
+        foreach (var column in _columns)
         {
             var room = output.Reserve(sizeof(ushort) + SortValue.MaxBytes);
             int length = column.Write(entry, room[sizeof(ushort)..]);
@@ -98,10 +98,10 @@ internal sealed class SegmentSort
     }
 
     /// <summary>The place of an entry's value among those of the segment, in a column below <see cref="RankedColumns"/>; the same for equal ones.</summary>
-    public long Rank(int column, int entry) => columns[column].Rank(entry);
+    public long Rank(int column, int entry) => _columns[column].Rank(entry);
 
     /// <summary>The entries in the order of the first column, which is below <see cref="RankedColumns"/>; null where the segment does not say it by terms.</summary>
-    public TermsInOrder? InOrder(OpenedPostings opened) => columns[0].InOrder(opened);
+    public TermsInOrder? InOrder(OpenedPostings opened) => _columns[0].InOrder(opened);
 
     /// <summary>Reads what an entry is sorted by, once.</summary>
     /// <returns>False where only the document says it.</returns>
@@ -110,8 +110,8 @@ internal sealed class SegmentSort
         if (entry.SortKey is null && TryWrite(entry.Entry, room))
         {
             entry.SortKey = room.Written.ToArray();
-            work.Memory.Take(entry.SortKey.Length);
-            heldBytes += entry.SortKey.Length;
+            _work.Memory.Take(entry.SortKey.Length);
+            _heldBytes += entry.SortKey.Length;
         }
 
         return entry.SortKey is not null;
@@ -121,16 +121,16 @@ internal sealed class SegmentSort
     public void Forget(RankedEntry entry)
     {
         int bytes = entry.SortKey?.Length ?? 0;
-        work.Memory.Give(bytes);
-        heldBytes -= bytes;
+        _work.Memory.Give(bytes);
+        _heldBytes -= bytes;
         entry.SortKey = null;
     }
 
     /// <summary>Lets go of the keys of all entries.</summary>
     public void ForgetAll()
     {
-        work.Memory.Give(heldBytes);
-        heldBytes = 0;
+        _work.Memory.Give(_heldBytes);
+        _heldBytes = 0;
     }
 
     /// <summary>Whether an entry comes behind the last that is wanted, for certain: then it need not be looked at.</summary>
@@ -139,13 +139,13 @@ internal sealed class SegmentSort
     /// <param name="to">Up to which entry that is so.</param>
     public bool IsBehind(int entry, byte[] wanted, out int to)
     {
-        if (!ReferenceEquals(wanted, last) && (last.Length == 0 || ++askedSince >= columns[0].AskedBetween))
+        if (!ReferenceEquals(wanted, _last) && (_last.Length == 0 || ++_askedSince >= _columns[0].AskedBetween))
         {
-            last = wanted;
-            askedSince = 0;
-            columns[0].SetLast(wanted.AsSpan(sizeof(ushort), BinaryPrimitives.ReadUInt16BigEndian(wanted)));
+            _last = wanted;
+            _askedSince = 0;
+            _columns[0].SetLast(wanted.AsSpan(sizeof(ushort), BinaryPrimitives.ReadUInt16BigEndian(wanted)));
         }
 
-        return columns[0].IsBehindLast(entry, out to);
+        return _columns[0].IsBehindLast(entry, out to);
     }
 }

@@ -44,22 +44,22 @@ internal abstract class SortColumn
 /// <summary>By the values of a field.</summary>
 internal sealed class FieldSortColumn : SortColumn
 {
-    private readonly SegmentReader segment;
-    private readonly IndexedField field;
-    private readonly OrderKind kind;
-    private readonly bool isDescending;
-    private readonly bool isNullGreatest;
-    private readonly PackedColumn? least;
-    private readonly PackedColumn? greatest;
-    private readonly TermCursor? leastTerms;
-    private readonly TermCursor? greatestTerms;
-    private readonly bool isMonotone;
-    private readonly (long From, long To) spoken;
-    private readonly AnswerWork work;
-    private readonly long rankedFrom;
-    private long behindFrom;
-    private long behindTo;
-    private byte[] other = [];
+    private readonly SegmentReader _segment;
+    private readonly IndexedField _field;
+    private readonly OrderKind _kind;
+    private readonly bool _isDescending;
+    private readonly bool _isNullGreatest;
+    private readonly PackedColumn? _least;
+    private readonly PackedColumn? _greatest;
+    private readonly TermCursor? _leastTerms;
+    private readonly TermCursor? _greatestTerms;
+    private readonly bool _isMonotone;
+    private readonly (long From, long To) _spoken;
+    private readonly AnswerWork _work;
+    private readonly long _rankedFrom;
+    private long _behindFrom;
+    private long _behindTo;
+    private byte[] _other = [];
 
     /// <summary>A column of a segment.</summary>
     /// <param name="segment">The segment.</param>
@@ -68,24 +68,24 @@ internal sealed class FieldSortColumn : SortColumn
     /// <param name="work">Counts keys that are read.</param>
     public FieldSortColumn(SegmentReader segment, IndexedField field, SortKey key, AnswerWork work)
     {
-        (this.segment, this.field, this.work) = (segment, field, work);
-        kind = key.Kind;
-        (isDescending, isNullGreatest) = (key.IsDescending, key.IsNullGreatest);
+        (_segment, _field, _work) = (segment, field, work);
+        _kind = key.Kind;
+        (_isDescending, _isNullGreatest) = (key.IsDescending, key.IsNullGreatest);
         var values = segment.Field(field.Values);
         var ends = segment.Field(field.Greatest);
-        least = values?.SortOrdinals;
-        greatest = ends?.SortOrdinals;
-        leastTerms = least is null ? null : values!.Terms();
-        greatestTerms = greatest is null ? null : ends!.Terms();
+        _least = values?.SortOrdinals;
+        _greatest = ends?.SortOrdinals;
+        _leastTerms = _least is null ? null : values!.Terms();
+        _greatestTerms = _greatest is null ? null : ends!.Terms();
 
         // Sorted as numbers, other values stand with null: then the terms of numbers alone are in order.
-        isMonotone = !isNullGreatest && least is not null && kind is OrderKind.Natural or OrderKind.Double or OrderKind.Long;
-        spoken = !isMonotone ? default : kind == OrderKind.Natural ? (0, values!.TermCount) : values!.Ordinals(NumbersOnly);
+        _isMonotone = !_isNullGreatest && _least is not null && _kind is OrderKind.Natural or OrderKind.Double or OrderKind.Long;
+        _spoken = !_isMonotone ? default : _kind == OrderKind.Natural ? (0, values!.TermCount) : values!.Ordinals(NumbersOnly);
 
         // Several numbers have one whole number, and which of several values counts as a number their terms say, not their places.
         // The least of the terms is null, which has to be the last.
-        IsRanked = !isNullGreatest && (kind == OrderKind.Natural || (kind == OrderKind.Double && greatest is null));
-        rankedFrom = spoken.To == 0 || kind != OrderKind.Natural ? spoken.From : TermKey.KindOf(KeyAt(leastTerms!, 0)) == ValueKind.Null ? 1 : 0;
+        IsRanked = !_isNullGreatest && (_kind == OrderKind.Natural || (_kind == OrderKind.Double && _greatest is null));
+        _rankedFrom = _spoken.To == 0 || _kind != OrderKind.Natural ? _spoken.From : TermKey.KindOf(KeyAt(_leastTerms!, 0)) == ValueKind.Null ? 1 : 0;
     }
 
     /// <inheritdoc/>
@@ -100,61 +100,61 @@ internal sealed class FieldSortColumn : SortColumn
     /// <inheritdoc/>
     public override long Rank(int entry)
     {
-        long low = least is null ? 0 : (long)least[entry];
-        if (low != 0 && isDescending && greatest is not null && greatest[entry] is var high and not 0)
+        long low = _least is null ? 0 : (long)_least[entry];
+        if (low != 0 && _isDescending && _greatest is not null && _greatest[entry] is var high and not 0)
         {
-            low = leastTerms!.SeekExact(KeyAt(greatestTerms!, (long)high - 1)) ? leastTerms.Ordinal + 1 : throw Varint.Malformed();
+            low = _leastTerms!.SeekExact(KeyAt(_greatestTerms!, (long)high - 1)) ? _leastTerms.Ordinal + 1 : throw Varint.Malformed();
         }
 
         // What is null or spoken of by another order stands where a missing value does.
-        return low > rankedFrom && low <= spoken.To ? low : 0;
+        return low > _rankedFrom && low <= _spoken.To ? low : 0;
     }
 
     /// <inheritdoc/>
     public override TermsInOrder? InOrder(OpenedPostings opened)
     {
-        if (segment.Field(field.Values) is not { HasPlainKeys: true } values)
+        if (_segment.Field(_field.Values) is not { HasPlainKeys: true } values)
         {
             return null;
         }
 
-        long withValue = segment.Field(field.Presence)?.EntryCount(Indexes.MappedField.AnyValue) ?? 0;
-        bool lacksValues = withValue < segment.Entries;
-        return lacksValues && !isDescending ? null
-            : new TermsInOrder(values.Terms(), opened.New(values), (rankedFrom, Math.Max(rankedFrom, spoken.To)), isDescending, lacksValues);
+        long withValue = _segment.Field(_field.Presence)?.EntryCount(Indexes.MappedField.AnyValue) ?? 0;
+        bool lacksValues = withValue < _segment.Entries;
+        return lacksValues && !_isDescending ? null
+            : new TermsInOrder(values.Terms(), opened.New(values), (_rankedFrom, Math.Max(_rankedFrom, _spoken.To)), _isDescending, lacksValues);
     }
 
     /// <inheritdoc/>
     public override int Write(int entry, Span<byte> destination)
     {
         int length = WriteValue(entry, destination);
-        return isNullGreatest ? SortValue.TurnNull(destination, length) : length;
+        return _isNullGreatest ? SortValue.TurnNull(destination, length) : length;
     }
 
     private int WriteValue(int entry, Span<byte> destination)
     {
-        long low = least is null ? 0 : (long)least[entry];
+        long low = _least is null ? 0 : (long)_least[entry];
         if (low == 0)
         {
             return TermKey.WriteNull(destination);
         }
 
-        var lowKey = KeyAt(leastTerms!, low - 1);
-        long high = greatest is null ? 0 : (long)greatest[entry];
+        var lowKey = KeyAt(_leastTerms!, low - 1);
+        long high = _greatest is null ? 0 : (long)_greatest[entry];
         if (high == 0)
         {
-            return SortValue.WriteOfKey(kind, lowKey, destination);
+            return SortValue.WriteOfKey(_kind, lowKey, destination);
         }
 
-        return WriteOfSeveral(lowKey, KeyAt(greatestTerms!, high - 1), destination);
+        return WriteOfSeveral(lowKey, KeyAt(_greatestTerms!, high - 1), destination);
     }
 
     /// <inheritdoc/>
     public override void SetLast(ReadOnlySpan<byte> value)
     {
-        if (isMonotone)
+        if (_isMonotone)
         {
-            (behindFrom, behindTo) = isDescending ? (spoken.From, FirstAtLeast(value, isAbove: false)) : (FirstAtLeast(value, isAbove: true), spoken.To);
+            (_behindFrom, _behindTo) = _isDescending ? (_spoken.From, FirstAtLeast(value, isAbove: false)) : (FirstAtLeast(value, isAbove: true), _spoken.To);
         }
     }
 
@@ -162,18 +162,18 @@ internal sealed class FieldSortColumn : SortColumn
     public override bool IsBehindLast(int entry, out int to)
     {
         to = entry;
-        if (behindFrom >= behindTo || (greatest is not null && greatest[entry] != 0))
+        if (_behindFrom >= _behindTo || (_greatest is not null && _greatest[entry] != 0))
         {
             return false;
         }
 
-        long ordinal = (long)least![entry] - 1;
-        return ordinal >= behindFrom && ordinal < behindTo;
+        long ordinal = (long)_least![entry] - 1;
+        return ordinal >= _behindFrom && ordinal < _behindTo;
     }
 
     private ReadOnlySpan<byte> KeyAt(TermCursor terms, long ordinal)
     {
-        work.CountSortKey();
+        _work.CountSortKey();
         return terms.SeekOrdinal(ordinal) ? terms.Term : throw Varint.Malformed();
     }
 
@@ -181,15 +181,15 @@ internal sealed class FieldSortColumn : SortColumn
     private int WriteOfSeveral(ReadOnlySpan<byte> low, ReadOnlySpan<byte> high, Span<byte> destination)
     {
         var (lowKind, highKind) = (TermKey.KindOf(low), TermKey.KindOf(high));
-        bool isNumeric = kind is OrderKind.Double or OrderKind.Long;
-        if (isNullGreatest && (isNumeric ? lowKind != ValueKind.Number || highKind != ValueKind.Number : lowKind == ValueKind.Null))
+        bool isNumeric = _kind is OrderKind.Double or OrderKind.Long;
+        if (_isNullGreatest && (isNumeric ? lowKind != ValueKind.Number || highKind != ValueKind.Number : lowKind == ValueKind.Null))
         {
-            return isDescending ? TermKey.WriteNull(destination) : -1; // which of the others is the least is not known
+            return _isDescending ? TermKey.WriteNull(destination) : -1; // which of the others is the least is not known
         }
 
-        if (kind == OrderKind.Natural || (isNumeric && lowKind == ValueKind.Number && highKind == ValueKind.Number) || (kind == OrderKind.Text && lowKind == ValueKind.Text && highKind == ValueKind.Text))
+        if (_kind == OrderKind.Natural || (isNumeric && lowKind == ValueKind.Number && highKind == ValueKind.Number) || (_kind == OrderKind.Text && lowKind == ValueKind.Text && highKind == ValueKind.Text))
         {
-            return SortValue.WriteOfKey(kind, isDescending ? high : low, destination);
+            return SortValue.WriteOfKey(_kind, _isDescending ? high : low, destination);
         }
 
         if (!isNumeric)
@@ -197,23 +197,23 @@ internal sealed class FieldSortColumn : SortColumn
             return -1;
         }
 
-        if (!isDescending || lowKind > ValueKind.Number || highKind < ValueKind.Number)
+        if (!_isDescending || lowKind > ValueKind.Number || highKind < ValueKind.Number)
         {
             return TermKey.WriteNull(destination);      // a value that is no number comes first, or there is no number
         }
 
-        return highKind == ValueKind.Number ? SortValue.WriteOfKey(kind, high, destination) : -1;
+        return highKind == ValueKind.Number ? SortValue.WriteOfKey(_kind, high, destination) : -1;
     }
 
     /// <summary>The first term whose value is not below another, or above it.</summary>
     private long FirstAtLeast(ReadOnlySpan<byte> value, bool isAbove)
     {
-        var (from, to) = spoken;
-        other = other.Length > 0 ? other : new byte[TermKey.MaxBytes];
+        var (from, to) = _spoken;
+        _other = _other.Length > 0 ? _other : new byte[TermKey.MaxBytes];
         while (from < to)
         {
             long middle = (from + to) / 2;
-            int order = other.AsSpan(0, SortValue.WriteOfKey(kind, KeyAt(leastTerms!, middle), other)).SequenceCompareTo(value);
+            int order = _other.AsSpan(0, SortValue.WriteOfKey(_kind, KeyAt(_leastTerms!, middle), _other)).SequenceCompareTo(value);
             if (order < 0 || (order == 0 && isAbove))
             {
                 from = middle + 1;
@@ -233,7 +233,7 @@ internal sealed class FieldSortColumn : SortColumn
 /// <param name="key">How they are compared.</param>
 internal sealed class IdSortColumn(DocumentTable documents, SortKey key) : SortColumn
 {
-    private readonly byte[] idKey = new byte[TermKey.MaxBytes];
+    private readonly byte[] _idKey = new byte[TermKey.MaxBytes];
 
     /// <inheritdoc/>
     public override int Write(int entry, Span<byte> destination)
@@ -244,7 +244,7 @@ internal sealed class IdSortColumn(DocumentTable documents, SortKey key) : SortC
             return SortKeys.WriteShuffled(id, key.Seed, destination);
         }
 
-        return IdCursors.MayBeDate(id) ? -1 : SortValue.WriteOfKey(key.Kind, idKey.AsSpan(0, TermKey.WriteText(id, isExact: false, idKey)), destination);
+        return IdCursors.MayBeDate(id) ? -1 : SortValue.WriteOfKey(key.Kind, _idKey.AsSpan(0, TermKey.WriteText(id, isExact: false, _idKey)), destination);
     }
 }
 

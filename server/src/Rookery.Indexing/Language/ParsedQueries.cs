@@ -4,7 +4,7 @@ namespace Rookery.Indexing.Language;
 /// <param name="query">The query.</param>
 public sealed class ParsedQuery(Query query)
 {
-    private Execution.KnownIndexes? indexes;
+    private Execution.KnownIndexes? _indexes;
 
     /// <summary>The query.</summary>
     public Query Query => query;
@@ -12,8 +12,8 @@ public sealed class ParsedQuery(Query query)
     /// <summary>The automatic indexes that can answer it, as it was last asked; null before.</summary>
     internal Execution.KnownIndexes? Indexes
     {
-        get => Volatile.Read(ref indexes);
-        set => Volatile.Write(ref indexes, value);
+        get => Volatile.Read(ref _indexes);
+        set => Volatile.Write(ref _indexes, value);
     }
 }
 

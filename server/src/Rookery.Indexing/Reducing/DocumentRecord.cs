@@ -10,18 +10,18 @@ internal readonly ref struct DocumentRecord(ReadOnlySpan<byte> stored)
 {
     private const int RunBytes = ReduceKeys.GroupIdBytes + ReduceKeys.NumberBytes + sizeof(int);
 
-    private readonly ReadOnlySpan<byte> stored = stored;
+    private readonly ReadOnlySpan<byte> _stored = stored;
 
     /// <summary>Groups it has rows in.</summary>
-    internal int Count => stored.Length / RunBytes;
+    internal int Count => _stored.Length / RunBytes;
 
     /// <summary>Its rows in one of them; ascending by group.</summary>
     internal RowRun this[int index]
     {
         get
         {
-            Invariant.Holds(stored.Length % RunBytes is 0, "the record of a document holds whole runs");
-            var run = stored.Slice(index * RunBytes, RunBytes);
+            Invariant.Holds(_stored.Length % RunBytes is 0, "the record of a document holds whole runs");
+            var run = _stored.Slice(index * RunBytes, RunBytes);
             return new RowRun(
                 BinaryPrimitives.ReadUInt128BigEndian(run),
                 BinaryPrimitives.ReadUInt128LittleEndian(run[ReduceKeys.GroupIdBytes..]),

@@ -5,30 +5,30 @@ namespace Rookery.Indexing.Reducing;
 /// <summary>What a batch does to the rows of one group.</summary>
 internal sealed class GroupOperations
 {
-    private readonly List<RowOperation> operations = [];
+    private readonly List<RowOperation> _operations = [];
 
     /// <summary>The reduce key; empty when the batch only removes rows, of a group that is there.</summary>
     internal byte[] Key { get; set; } = [];
 
     /// <summary>The operations; once sorted, by number, one for each.</summary>
-    internal ReadOnlySpan<RowOperation> Operations => CollectionsMarshal.AsSpan(operations);
+    internal ReadOnlySpan<RowOperation> Operations => CollectionsMarshal.AsSpan(_operations);
 
-    internal void Add(in RowOperation operation) => operations.Add(operation);
+    internal void Add(in RowOperation operation) => _operations.Add(operation);
 
     /// <summary>Sorts by number; of several with one number the last counts.</summary>
     internal void Sort()
     {
-        operations.Sort(static (left, right) => left.Number != right.Number ? left.Number.CompareTo(right.Number) : left.Order.CompareTo(right.Order));
+        _operations.Sort(static (left, right) => left.Number != right.Number ? left.Number.CompareTo(right.Number) : left.Order.CompareTo(right.Order));
         int kept = 0;
-        for (int i = 0; i < operations.Count; i++)
+        for (int i = 0; i < _operations.Count; i++)
         {
-            if (i + 1 == operations.Count || operations[i + 1].Number != operations[i].Number)
+            if (i + 1 == _operations.Count || _operations[i + 1].Number != _operations[i].Number)
             {
-                operations[kept++] = operations[i];
+                _operations[kept++] = _operations[i];
             }
         }
 
-        operations.RemoveRange(kept, operations.Count - kept);
+        _operations.RemoveRange(kept, _operations.Count - kept);
     }
 }
 

@@ -10,26 +10,26 @@ internal readonly ref struct GroupRecord(ReadOnlySpan<byte> stored)
 {
     private const int HeaderBytes = 1 + ReduceKeys.NumberBytes + sizeof(int);
 
-    private readonly ReadOnlySpan<byte> stored = stored;
+    private readonly ReadOnlySpan<byte> _stored = stored;
 
     /// <summary>Levels of its tree above the leaves.</summary>
-    internal int Height => stored[0];
+    internal int Height => _stored[0];
 
     /// <summary>The fence of the topmost page.</summary>
-    internal UInt128 Fence => BinaryPrimitives.ReadUInt128LittleEndian(stored[1..]);
+    internal UInt128 Fence => BinaryPrimitives.ReadUInt128LittleEndian(_stored[1..]);
 
     /// <summary>What its rows are reduced by.</summary>
-    internal ReadOnlySpan<byte> Key => stored.Slice(HeaderBytes, KeyLength);
+    internal ReadOnlySpan<byte> Key => _stored.Slice(HeaderBytes, KeyLength);
 
     /// <summary>The reduced row; empty when the rows could not be reduced.</summary>
-    internal ReadOnlySpan<byte> Row => stored[(HeaderBytes + KeyLength)..];
+    internal ReadOnlySpan<byte> Row => _stored[(HeaderBytes + KeyLength)..];
 
     private int KeyLength
     {
         get
         {
-            int length = BinaryPrimitives.ReadInt32LittleEndian(stored[(1 + ReduceKeys.NumberBytes)..]);
-            Invariant.Holds(length >= 0 && length <= stored.Length - HeaderBytes, "the record of a group holds its whole key");
+            int length = BinaryPrimitives.ReadInt32LittleEndian(_stored[(1 + ReduceKeys.NumberBytes)..]);
+            Invariant.Holds(length >= 0 && length <= _stored.Length - HeaderBytes, "the record of a group holds its whole key");
             return length;
         }
     }

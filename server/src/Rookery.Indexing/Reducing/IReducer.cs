@@ -26,13 +26,13 @@ public interface IReducer
 /// <summary>Rows that are to become one. Valid during one call.</summary>
 public readonly ref struct ReduceRows
 {
-    private readonly ReducePage page;
-    private readonly int first;
+    private readonly ReducePage _page;
+    private readonly int _first;
 
     internal ReduceRows(ReducePage page, int first, int count)
     {
-        this.page = page;
-        this.first = first;
+        _page = page;
+        _first = first;
         Count = count;
     }
 
@@ -45,7 +45,7 @@ public readonly ref struct ReduceRows
         get
         {
             ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual((uint)index, (uint)Count);
-            return page.Row(first + index);
+            return _page.Row(_first + index);
         }
     }
 }

@@ -15,17 +15,17 @@ public sealed class MappedRows
     /// <summary>Bytes of a row, mapped or reduced: two of them are a page of 64 KiB at most.</summary>
     public const int LongestRowBytes = 31 * 1024;
 
-    private readonly PooledBytes bytes = new();
-    private readonly List<(int Offset, int KeyLength, int RowLength)> rows = [];
+    private readonly PooledBytes _bytes = new();
+    private readonly List<(int Offset, int KeyLength, int RowLength)> _rows = [];
 
     /// <summary>How many.</summary>
-    public int Count => rows.Count;
+    public int Count => _rows.Count;
 
     /// <summary>Forgets the document before.</summary>
     public void Clear()
     {
-        bytes.Clear();
-        rows.Clear();
+        _bytes.Clear();
+        _rows.Clear();
     }
 
     /// <summary>Adds a row.</summary>
@@ -35,7 +35,7 @@ public sealed class MappedRows
     public void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> row)
     {
         Invariant.Holds(!row.IsEmpty, "a row is a JSON object");
-        if (rows.Count == MostRows)
+        if (_rows.Count == MostRows)
         {
             throw new ReduceException($"A document gives at most {MostRows} rows to a reduce.");
         }
@@ -45,12 +45,12 @@ public sealed class MappedRows
             throw new ReduceException($"A row for a reduce has at most {LongestRowBytes / 1024} KiB and its key {LongestKeyBytes / 1024} KiB; here are {row.Length} and {key.Length} bytes.");
         }
 
-        rows.Add((bytes.Length, key.Length, row.Length));
-        bytes.Append(key);
-        bytes.Append(row);
+        _rows.Add((_bytes.Length, key.Length, row.Length));
+        _bytes.Append(key);
+        _bytes.Append(row);
     }
 
-    internal ReadOnlySpan<byte> Key(int index) => bytes.Written.Slice(rows[index].Offset, rows[index].KeyLength);
+    internal ReadOnlySpan<byte> Key(int index) => _bytes.Written.Slice(_rows[index].Offset, _rows[index].KeyLength);
 
-    internal ReadOnlySpan<byte> Row(int index) => bytes.Written.Slice(rows[index].Offset + rows[index].KeyLength, rows[index].RowLength);
+    internal ReadOnlySpan<byte> Row(int index) => _bytes.Written.Slice(_rows[index].Offset + _rows[index].KeyLength, _rows[index].RowLength);
 }

@@ -10,65 +10,65 @@ internal sealed class PendingDocuments
     private const int KnownGroups = 1024;
     private const int LongestKnownKey = 256;
 
-    private readonly Dictionary<byte[], UInt128> known = new(KeyComparer.Instance);
-    private readonly PooledBytes bytes = new();
-    private readonly List<PendingDocument> documents = [];
-    private readonly List<PendingRow> rows = [];
-    private bool isInOrder = true;
+    private readonly Dictionary<byte[], UInt128> _known = new(KeyComparer.Instance);
+    private readonly PooledBytes _bytes = new();
+    private readonly List<PendingDocument> _documents = [];
+    private readonly List<PendingRow> _rows = [];
+    private bool _isInOrder = true;
 
-    internal int Count => documents.Count;
+    internal int Count => _documents.Count;
 
     /// <summary>Memory they take, in bytes.</summary>
-    internal long HeldBytes => bytes.Length + (documents.Count * 16L) + (rows.Count * 48L);
+    internal long HeldBytes => _bytes.Length + (_documents.Count * 16L) + (_rows.Count * 48L);
 
     /// <summary>The bytes that rows and operations speak of.</summary>
-    internal ReadOnlySpan<byte> Bytes => bytes.Written;
+    internal ReadOnlySpan<byte> Bytes => _bytes.Written;
 
-    internal PendingDocument this[int index] => documents[index];
+    internal PendingDocument this[int index] => _documents[index];
 
     /// <summary>Adds a document; without rows it has none any more.</summary>
     internal void Add(ReadOnlySpan<byte> id, MappedRows? mapped)
     {
-        isInOrder = isInOrder && (documents.Count == 0 || Id(documents.Count - 1).SequenceCompareTo(id) <= 0);
-        documents.Add(new PendingDocument(bytes.Length, id.Length, rows.Count, mapped?.Count ?? 0));
-        bytes.Append(id);
+        _isInOrder = _isInOrder && (_documents.Count == 0 || Id(_documents.Count - 1).SequenceCompareTo(id) <= 0);
+        _documents.Add(new PendingDocument(_bytes.Length, id.Length, _rows.Count, mapped?.Count ?? 0));
+        _bytes.Append(id);
         for (int row = 0; row < (mapped?.Count ?? 0); row++)
         {
             var key = mapped!.Key(row);
-            rows.Add(new PendingRow(GroupOf(key), row, bytes.Length, key.Length, mapped.Row(row).Length));
-            bytes.Append(key);
-            bytes.Append(mapped.Row(row));
+            _rows.Add(new PendingRow(GroupOf(key), row, _bytes.Length, key.Length, mapped.Row(row).Length));
+            _bytes.Append(key);
+            _bytes.Append(mapped.Row(row));
         }
 
         // Ascending by group, as records are: old and new are compared in one walk.
-        rows.Sort(documents[^1].FirstRow, documents[^1].RowCount, PendingRowOrder.Instance);
+        _rows.Sort(_documents[^1].FirstRow, _documents[^1].RowCount, PendingRowOrder.Instance);
     }
 
-    internal ReadOnlySpan<byte> Id(int index) => bytes.Written.Slice(documents[index].IdOffset, documents[index].IdLength);
+    internal ReadOnlySpan<byte> Id(int index) => _bytes.Written.Slice(_documents[index].IdOffset, _documents[index].IdLength);
 
     /// <summary>The documents by their ids; one that came several times as it came.</summary>
     internal IEnumerable<int> InOrderOfIds()
     {
         var numbers = Enumerable.Range(0, Count);
-        return isInOrder ? numbers : numbers.Order(Comparer<int>.Create(CompareIds));
+        return _isInOrder ? numbers : numbers.Order(Comparer<int>.Create(CompareIds));
     }
 
-    internal PendingRow Row(int row) => rows[row];
+    internal PendingRow Row(int row) => _rows[row];
 
-    internal ReadOnlySpan<byte> Key(in PendingRow row) => bytes.Written.Slice(row.Offset, row.KeyLength);
+    internal ReadOnlySpan<byte> Key(in PendingRow row) => _bytes.Written.Slice(row.Offset, row.KeyLength);
 
     internal void Clear()
     {
-        bytes.Clear();
-        documents.Clear();
-        rows.Clear();
-        isInOrder = true;
+        _bytes.Clear();
+        _documents.Clear();
+        _rows.Clear();
+        _isInOrder = true;
     }
 
     internal void Release()
     {
-        bytes.Release();
-        known.Clear();
+        _bytes.Release();
+        _known.Clear();
     }
 
     private int CompareIds(int x, int y)
@@ -79,7 +79,7 @@ internal sealed class PendingDocuments
 
     private UInt128 GroupOf(ReadOnlySpan<byte> key)
     {
-        var found = known.GetAlternateLookup<ReadOnlySpan<byte>>();
+        var found = _known.GetAlternateLookup<ReadOnlySpan<byte>>();
         if (found.TryGetValue(key, out var group))
         {
             return group;
@@ -88,9 +88,9 @@ internal sealed class PendingDocuments
         group = ReduceKeys.GroupId(key);
         if (key.Length <= LongestKnownKey)
         {
-            if (known.Count == KnownGroups)
+            if (_known.Count == KnownGroups)
             {
-                known.Clear();
+                _known.Clear();
             }
 
             found[key] = group;

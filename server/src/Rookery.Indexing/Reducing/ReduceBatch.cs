@@ -13,10 +13,10 @@ namespace Rookery.Indexing.Reducing;
 internal sealed class ReduceBatch(
     WriteBatch batch, PendingDocuments pending, ReduceTree tree, long nextNumber, bool hasOrder)
 {
-    private readonly Dictionary<UInt128, GroupOperations> groups = [];
-    private readonly ArrayBufferWriter<byte> oldRecord = new();
-    private readonly ArrayBufferWriter<byte> newRecord = new();
-    private int operations;
+    private readonly Dictionary<UInt128, GroupOperations> _groups = [];
+    private readonly ArrayBufferWriter<byte> _oldRecord = new();
+    private readonly ArrayBufferWriter<byte> _newRecord = new();
+    private int _operations;
 
     /// <summary>Rows that there ever were, and one.</summary>
     internal long NextNumber { get; private set; } = nextNumber;
@@ -30,7 +30,7 @@ internal sealed class ReduceBatch(
             Compare(document);
         }
 
-        foreach (var (group, changes) in groups.OrderBy(static group => group.Key))
+        foreach (var (group, changes) in _groups.OrderBy(static group => group.Key))
         {
             changes.Sort();
             Change(group, changes);
@@ -44,9 +44,9 @@ internal sealed class ReduceBatch(
         try
         {
             var key = ReduceKeys.Document(pending.Id(document), rented);
-            Read(key, oldRecord);
-            newRecord.ResetWrittenCount();
-            var old = new DocumentRecord(oldRecord.WrittenSpan);
+            Read(key, _oldRecord);
+            _newRecord.ResetWrittenCount();
+            var old = new DocumentRecord(_oldRecord.WrittenSpan);
             int run = 0;
             int end = pending[document].FirstRow + pending[document].RowCount;
             for (int row = pending[document].FirstRow; row < end;)
@@ -74,7 +74,7 @@ internal sealed class ReduceBatch(
                 Remove(old[run++]);
             }
 
-            Store(key, oldRecord.WrittenSpan, newRecord.WrittenSpan);
+            Store(key, _oldRecord.WrittenSpan, _newRecord.WrittenSpan);
         }
         finally
         {
@@ -99,13 +99,13 @@ internal sealed class ReduceBatch(
 
         var first = old?.First ?? ReduceKeys.RowNumber(hasOrder ? pending.Id(document) : default, NextNumber);
         NextNumber += old is null ? count : 0;
-        DocumentRecord.Write(new RowRun(group, first, count), newRecord);
+        DocumentRecord.Write(new RowRun(group, first, count), _newRecord);
         for (int row = 0; row < count; row++)
         {
             var mapped = pending.Row(firstRow + row);
             Invariant.Holds(pending.Key(mapped).SequenceEqual(changes.Key), "no two reduce keys have one hash");
             int offset = mapped.Offset + mapped.KeyLength;
-            changes.Add(new RowOperation(first + (UInt128)row, operations++, offset, mapped.RowLength));
+            changes.Add(new RowOperation(first + (UInt128)row, _operations++, offset, mapped.RowLength));
         }
     }
 
@@ -114,16 +114,16 @@ internal sealed class ReduceBatch(
         var changes = Operations(run.Group);
         for (int row = 0; row < run.Count; row++)
         {
-            changes.Add(new RowOperation(run.First + (UInt128)row, operations++, 0, -1));
+            changes.Add(new RowOperation(run.First + (UInt128)row, _operations++, 0, -1));
         }
     }
 
     private GroupOperations Operations(UInt128 group)
     {
-        if (!groups.TryGetValue(group, out var changes))
+        if (!_groups.TryGetValue(group, out var changes))
         {
             changes = new GroupOperations();
-            groups.Add(group, changes);
+            _groups.Add(group, changes);
         }
 
         return changes;
@@ -133,9 +133,9 @@ internal sealed class ReduceBatch(
     {
         Span<byte> room = stackalloc byte[ReduceKeys.GroupKeyBytes];
         var key = ReduceKeys.Group(group, room);
-        Read(key, oldRecord);
-        bool isNew = oldRecord.WrittenCount is 0;
-        var old = new GroupRecord(oldRecord.WrittenSpan);
+        Read(key, _oldRecord);
+        bool isNew = _oldRecord.WrittenCount is 0;
+        var old = new GroupRecord(_oldRecord.WrittenSpan);
         Invariant.Holds(isNew || changes.Key.Length is 0 || old.Key.SequenceEqual(changes.Key), "no two reduce keys have one hash");
         int height = isNew ? -1 : old.Height;
         var fence = isNew ? UInt128.Zero : old.Fence;
@@ -146,10 +146,10 @@ internal sealed class ReduceBatch(
 
         bool isGone = top.Count is 0;
         var reduceKey = isNew ? changes.Key : old.Key;
-        newRecord.ResetWrittenCount();
+        _newRecord.ResetWrittenCount();
         if (!isGone)
         {
-            GroupRecord.Write(height, fence, reduceKey, top.Row(0), newRecord);
+            GroupRecord.Write(height, fence, reduceKey, top.Row(0), _newRecord);
         }
 
         if (isNew ? !isGone : isGone || !old.Row.SequenceEqual(top.Row(0)))
@@ -158,7 +158,7 @@ internal sealed class ReduceBatch(
             batch.Put(ReduceKeys.ChangedGroup(group, changed), batch.Index, reduceKey);
         }
 
-        Store(key, oldRecord.WrittenSpan, newRecord.WrittenSpan);
+        Store(key, _oldRecord.WrittenSpan, _newRecord.WrittenSpan);
         tree.Return(top);
     }
 

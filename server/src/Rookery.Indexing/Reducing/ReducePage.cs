@@ -21,14 +21,14 @@ internal sealed class ReducePage
     private const int LengthAt = BytesAt + sizeof(int);
     private const int HeaderBytes = LengthAt + sizeof(int);
 
-    private readonly PooledBytes bytes = new();
-    private readonly List<Place> places = [];
+    private readonly PooledBytes _bytes = new();
+    private readonly List<Place> _places = [];
 
     /// <summary>Entries.</summary>
-    internal int Count => places.Count;
+    internal int Count => _places.Count;
 
     /// <summary>Bytes of all entries.</summary>
-    internal int Bytes => bytes.Length;
+    internal int Bytes => _bytes.Length;
 
     /// <summary>The number of an entry.</summary>
     internal UInt128 Number(int entry) => BinaryPrimitives.ReadUInt128LittleEndian(Header(entry));
@@ -39,17 +39,17 @@ internal sealed class ReducePage
             BinaryPrimitives.ReadInt32LittleEndian(Header(entry)[BytesAt..]));
 
     /// <summary>The row of an entry.</summary>
-    internal ReadOnlySpan<byte> Row(int entry) => bytes.Written.Slice(places[entry].Offset + HeaderBytes, places[entry].RowLength);
+    internal ReadOnlySpan<byte> Row(int entry) => _bytes.Written.Slice(_places[entry].Offset + HeaderBytes, _places[entry].RowLength);
 
     /// <summary>Bytes of an entry.</summary>
-    internal int EntryBytes(int entry) => HeaderBytes + places[entry].RowLength;
+    internal int EntryBytes(int entry) => HeaderBytes + _places[entry].RowLength;
 
     /// <summary>The entries of a range, as they are stored.</summary>
     internal ReadOnlySpan<byte> Stored(int first, int count)
     {
-        int start = places[first].Offset;
-        int end = places[first + count - 1].Offset + EntryBytes(first + count - 1);
-        return bytes.Written[start..end];
+        int start = _places[first].Offset;
+        int end = _places[first + count - 1].Offset + EntryBytes(first + count - 1);
+        return _bytes.Written[start..end];
     }
 
     /// <summary>Whether two pages have an entry that is the same in all.</summary>
@@ -57,8 +57,8 @@ internal sealed class ReducePage
 
     internal void Clear()
     {
-        bytes.Clear();
-        places.Clear();
+        _bytes.Clear();
+        _places.Clear();
     }
 
     /// <summary>Adds the entries of a stored page behind those that are there.</summary>
@@ -83,13 +83,13 @@ internal sealed class ReducePage
         BinaryPrimitives.WriteInt32LittleEndian(header[EntriesAt..], childEntries);
         BinaryPrimitives.WriteInt32LittleEndian(header[BytesAt..], childBytes);
         BinaryPrimitives.WriteInt32LittleEndian(header[LengthAt..], row.Length);
-        places.Add(new Place(bytes.Length, row.Length));
-        bytes.Append(header);
-        bytes.Append(row);
+        _places.Add(new Place(_bytes.Length, row.Length));
+        _bytes.Append(header);
+        _bytes.Append(row);
     }
 
     /// <summary>Adds an entry of another page.</summary>
-    internal void Copy(ReducePage from, int entry) => Append(from.Stored(entry, 1), from.places[entry].RowLength);
+    internal void Copy(ReducePage from, int entry) => Append(from.Stored(entry, 1), from._places[entry].RowLength);
 
     /// <summary>The last entry whose number is not above <paramref name="number"/>; -1 when there is none.</summary>
     internal int FindLastUpTo(UInt128 number)
@@ -130,15 +130,15 @@ internal sealed class ReducePage
     }
 
     /// <summary>Gives its memory back.</summary>
-    internal void Release() => bytes.Release();
+    internal void Release() => _bytes.Release();
 
     private void Append(ReadOnlySpan<byte> entry, int rowLength)
     {
-        places.Add(new Place(bytes.Length, rowLength));
-        bytes.Append(entry);
+        _places.Add(new Place(_bytes.Length, rowLength));
+        _bytes.Append(entry);
     }
 
-    private ReadOnlySpan<byte> Header(int entry) => bytes.Written.Slice(places[entry].Offset, HeaderBytes);
+    private ReadOnlySpan<byte> Header(int entry) => _bytes.Written.Slice(_places[entry].Offset, HeaderBytes);
 
     private readonly record struct Place(int Offset, int RowLength);
 }

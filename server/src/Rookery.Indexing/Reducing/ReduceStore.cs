@@ -25,17 +25,17 @@ public sealed class ReduceStore : IDisposable
     private const byte Format = 2;
     private const int StateBytes = 1 + sizeof(long) + sizeof(long);
 
-    private readonly StorageEngine engine;
-    private readonly ReduceTree tree;
-    private readonly bool hasOrder;
-    private readonly PendingDocuments pending = new();
-    private long nextNumber = 1;
+    private readonly StorageEngine _engine;
+    private readonly ReduceTree _tree;
+    private readonly bool _hasOrder;
+    private readonly PendingDocuments _pending = new();
+    private long _nextNumber = 1;
 
     private ReduceStore(StorageEngine engine, IReducer reducer)
     {
-        this.engine = engine;
-        hasOrder = reducer.HasOrder;
-        tree = new ReduceTree(reducer, message => ReduceFailed?.Invoke(message));
+        _engine = engine;
+        _hasOrder = reducer.HasOrder;
+        _tree = new ReduceTree(reducer, message => ReduceFailed?.Invoke(message));
         ReadState();
     }
 
@@ -69,16 +69,16 @@ public sealed class ReduceStore : IDisposable
     public long Watermark { get; private set; }
 
     /// <summary>Whether it never held a row.</summary>
-    public bool IsEmpty => nextNumber == 1;
+    public bool IsEmpty => _nextNumber == 1;
 
     /// <summary>Memory that changes take which were not applied, in bytes; 0 when there are none.</summary>
-    public long PendingBytes => pending.HeldBytes;
+    public long PendingBytes => _pending.HeldBytes;
 
     /// <summary>Rows given to the reducer since it was opened.</summary>
-    public long RowsReduced => tree.RowsReduced;
+    public long RowsReduced => _tree.RowsReduced;
 
     /// <summary>Why the last flush or merge failed, in a sentence; null when it did not. Until it succeeds nothing is to be applied, because what is applied stays in memory.</summary>
-    public string? Failure => engine.Failure;
+    public string? Failure => _engine.Failure;
 
     /// <summary>Told in a sentence why rows of a group could not be reduced. The group has no reduced row until its rows change.</summary>
     public Action<string>? ReduceFailed { get; set; }
@@ -86,10 +86,10 @@ public sealed class ReduceStore : IDisposable
     /// <summary>Holds the rows of a document, in the place of those it had.</summary>
     /// <param name="documentId">Its id in lower case, up to 512 bytes.</param>
     /// <param name="rows">What the maps made of it.</param>
-    public void Put(ReadOnlySpan<byte> documentId, MappedRows rows) => pending.Add(documentId, rows);
+    public void Put(ReadOnlySpan<byte> documentId, MappedRows rows) => _pending.Add(documentId, rows);
 
     /// <summary>Holds no rows of a document any more; there need not be any.</summary>
-    public void Delete(ReadOnlySpan<byte> documentId) => pending.Add(documentId, mapped: null);
+    public void Delete(ReadOnlySpan<byte> documentId) => _pending.Add(documentId, mapped: null);
 
     /// <summary>Carries the changes out. They are durable after a <see cref="Flush"/>, or sooner.</summary>
     /// <param name="watermark">The etag through which they follow the documents.</param>
@@ -97,11 +97,11 @@ public sealed class ReduceStore : IDisposable
     public void Apply(long watermark)
     {
         Invariant.Holds(watermark >= Watermark, "an index follows its documents forward");
-        var batch = engine.Begin(engine.AppliedIndex + 1, term: 0, pending.HeldBytes);
+        var batch = _engine.Begin(_engine.AppliedIndex + 1, term: 0, _pending.HeldBytes);
         long next;
         try
         {
-            var work = new ReduceBatch(batch, pending, tree, nextNumber, hasOrder);
+            var work = new ReduceBatch(batch, _pending, _tree, _nextNumber, _hasOrder);
             work.Run();
             next = work.NextNumber;
             Span<byte> state = stackalloc byte[StateBytes];
@@ -109,22 +109,22 @@ public sealed class ReduceStore : IDisposable
             BinaryPrimitives.WriteInt64LittleEndian(state[1..], watermark);
             BinaryPrimitives.WriteInt64LittleEndian(state[(1 + sizeof(long))..], next);
             batch.Put(ReduceKeys.StateKey, batch.Index, state);
-            engine.Apply(batch, batch.Index);
+            _engine.Apply(batch, batch.Index);
         }
         catch
         {
-            engine.Abandon();
+            _engine.Abandon();
             throw;
         }
 
-        pending.Clear();
-        (Watermark, nextNumber) = (watermark, next);
+        _pending.Clear();
+        (Watermark, _nextNumber) = (watermark, next);
     }
 
     /// <summary>Shows the groups that changed since the last acknowledgement, each once, with what they are now.</summary>
     public void VisitChanges(IGroupChanges changes)
     {
-        using var snapshot = engine.OpenSnapshot();
+        using var snapshot = _engine.OpenSnapshot();
         using var cursor = snapshot.Seek(ReduceKeys.FirstChanged, ReduceKeys.AfterChanged);
         Span<byte> key = stackalloc byte[ReduceKeys.GroupKeyBytes];
         while (cursor.MoveNext())
@@ -153,14 +153,14 @@ public sealed class ReduceStore : IDisposable
     /// <summary>What changed by now is durable elsewhere, and is not shown again.</summary>
     public void AcknowledgeChanges()
     {
-        using var snapshot = engine.OpenSnapshot();
+        using var snapshot = _engine.OpenSnapshot();
         using var cursor = snapshot.Seek(ReduceKeys.FirstChanged, ReduceKeys.AfterChanged);
         if (!cursor.MoveNext())
         {
             return;
         }
 
-        var batch = engine.Begin(engine.AppliedIndex + 1, term: 0);
+        var batch = _engine.Begin(_engine.AppliedIndex + 1, term: 0);
         try
         {
             do
@@ -168,11 +168,11 @@ public sealed class ReduceStore : IDisposable
                 batch.Delete(cursor.Key, batch.Index);
             }
             while (cursor.MoveNext());
-            engine.Apply(batch, batch.Index);
+            _engine.Apply(batch, batch.Index);
         }
         catch
         {
-            engine.Abandon();
+            _engine.Abandon();
             throw;
         }
     }
@@ -181,7 +181,7 @@ public sealed class ReduceStore : IDisposable
     /// <returns>False when it has none.</returns>
     public bool TryGet(ReadOnlySpan<byte> key, IBufferWriter<byte> row)
     {
-        using var snapshot = engine.OpenSnapshot();
+        using var snapshot = _engine.OpenSnapshot();
         Span<byte> room = stackalloc byte[ReduceKeys.GroupKeyBytes];
         if (!snapshot.TryGet(ReduceKeys.Group(ReduceKeys.GroupId(key), room), out var stored))
         {
@@ -200,12 +200,12 @@ public sealed class ReduceStore : IDisposable
     /// <returns>False when the disk refused: see <see cref="Failure"/>.</returns>
     public bool Flush()
     {
-        engine.RequestFlush();
-        while (engine.FlushDue)
+        _engine.RequestFlush();
+        while (_engine.FlushDue)
         {
-            if (!engine.Flush())
+            if (!_engine.Flush())
             {
-                return engine.Failure is null;
+                return _engine.Failure is null;
             }
         }
 
@@ -214,22 +214,22 @@ public sealed class ReduceStore : IDisposable
 
     /// <summary>Does one piece of the work that keeps what is durable small and quick.</summary>
     /// <returns>Whether there was any.</returns>
-    public bool MergeOnce() => engine.CompactOnce();
+    public bool MergeOnce() => _engine.CompactOnce();
 
     /// <summary>Gives memory back that is not in use, and that of what nobody asked for since the last call: about every half minute.</summary>
-    public void TrimIdle() => engine.TrimIdle();
+    public void TrimIdle() => _engine.TrimIdle();
 
     /// <summary>Closes the files. What was not flushed is given to it again.</summary>
     public void Dispose()
     {
-        engine.Dispose();
-        tree.Release();
-        pending.Release();
+        _engine.Dispose();
+        _tree.Release();
+        _pending.Release();
     }
 
     private void ReadState()
     {
-        using var snapshot = engine.OpenSnapshot();
+        using var snapshot = _engine.OpenSnapshot();
         if (!snapshot.TryGet(ReduceKeys.StateKey, out var row))
         {
             return;
@@ -244,7 +244,7 @@ public sealed class ReduceStore : IDisposable
             }
 
             Watermark = BinaryPrimitives.ReadInt64LittleEndian(state[1..]);
-            nextNumber = BinaryPrimitives.ReadInt64LittleEndian(state[(1 + sizeof(long))..]);
+            _nextNumber = BinaryPrimitives.ReadInt64LittleEndian(state[(1 + sizeof(long))..]);
         }
     }
 }

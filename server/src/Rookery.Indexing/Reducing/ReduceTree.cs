@@ -17,10 +17,10 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
     private const int SmallEntries = ReducePage.MostEntries * 3 / 4;
     private const int SmallBytes = ReducePage.MostBytes * 3 / 4;
 
-    private readonly Stack<ReducePage> idle = [];
-    private readonly ArrayBufferWriter<byte> reduced = new();
-    private WriteBatch? batch;
-    private UInt128 group;
+    private readonly Stack<ReducePage> _idle = [];
+    private readonly ArrayBufferWriter<byte> _reduced = new();
+    private WriteBatch? _batch;
+    private UInt128 _group;
 
     /// <summary>Rows given to the reducer since the tree was made.</summary>
     internal long RowsReduced { get; private set; }
@@ -41,7 +41,7 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         ReadOnlySpan<RowOperation> operations,
         ReadOnlySpan<byte> rows)
     {
-        (batch, group) = (target, id);
+        (_batch, _group) = (target, id);
         var top = Rent();
         bool isNew = height < 0;
         height = Math.Max(height, 0);
@@ -79,13 +79,13 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
     internal void Return(ReducePage page)
     {
         page.Clear();
-        idle.Push(page);
+        _idle.Push(page);
     }
 
     /// <summary>Gives all memory back.</summary>
     internal void Release()
     {
-        while (idle.TryPop(out var page))
+        while (_idle.TryPop(out var page))
         {
             page.Release();
         }
@@ -252,16 +252,16 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
             int count = entries.CountOfPage(first);
             var stored = entries.Stored(first, count);
             var pageFence = first is 0 ? fence : entries.Number(first);
-            batch!.Put(ReduceKeys.Page(group, level, pageFence, key), batch.Index, stored);
+            _batch!.Put(ReduceKeys.Page(_group, level, pageFence, key), _batch.Index, stored);
             Reduce(entries, first, count);
-            above.Add(pageFence, reduced.WrittenSpan, count, stored.Length);
+            above.Add(pageFence, _reduced.WrittenSpan, count, stored.Length);
             first += count;
         }
     }
 
     private void Reduce(ReducePage entries, int first, int count)
     {
-        reduced.ResetWrittenCount();
+        _reduced.ResetWrittenCount();
         for (int entry = first; entry < first + count; entry++)
         {
             if (entries.Row(entry).IsEmpty)
@@ -273,15 +273,15 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
         RowsReduced += count;
         try
         {
-            reducer.Reduce(new ReduceRows(entries, first, count), reduced);
-            if (reduced.WrittenCount is 0 or > MappedRows.LongestRowBytes)
+            reducer.Reduce(new ReduceRows(entries, first, count), _reduced);
+            if (_reduced.WrittenCount is 0 or > MappedRows.LongestRowBytes)
             {
-                throw new ReduceException($"A reduced row has 1 to {MappedRows.LongestRowBytes} bytes; this one would have {reduced.WrittenCount}.");
+                throw new ReduceException($"A reduced row has 1 to {MappedRows.LongestRowBytes} bytes; this one would have {_reduced.WrittenCount}.");
             }
         }
         catch (ReduceException reason)
         {
-            reduced.ResetWrittenCount();
+            _reduced.ResetWrittenCount();
             failed(reason.Message);
         }
     }
@@ -289,7 +289,7 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
     private void Load(int level, UInt128 fence, ReducePage page)
     {
         Span<byte> key = stackalloc byte[ReduceKeys.PageKeyBytes];
-        bool isFound = batch!.TryGet(ReduceKeys.Page(group, level, fence, key), out var row);
+        bool isFound = _batch!.TryGet(ReduceKeys.Page(_group, level, fence, key), out var row);
         Invariant.Holds(isFound, "a page that the page above names is there");
         using (row)
         {
@@ -300,8 +300,8 @@ internal sealed class ReduceTree(IReducer reducer, Action<string> failed)
     private void DeletePage(int level, UInt128 fence)
     {
         Span<byte> key = stackalloc byte[ReduceKeys.PageKeyBytes];
-        batch!.Delete(ReduceKeys.Page(group, level, fence, key), batch.Index);
+        _batch!.Delete(ReduceKeys.Page(_group, level, fence, key), _batch.Index);
     }
 
-    private ReducePage Rent() => idle.TryPop(out var page) ? page : new ReducePage();
+    private ReducePage Rent() => _idle.TryPop(out var page) ? page : new ReducePage();
 }

@@ -12,11 +12,11 @@ internal sealed class Accumulator
 
     private const int MaxSumBytes = 64;
 
-    private NumberSum sum;
-    private byte[]? extreme;
+    private NumberSum _sum;
+    private byte[]? _extreme;
 
     /// <summary>Forgets all values.</summary>
-    public void Clear() => (sum, extreme) = (default, null);
+    public void Clear() => (_sum, _extreme) = (default, null);
 
     /// <summary>Adds a value. Sums and averages take numbers, least and greatest ones all but null.</summary>
     /// <param name="kind">What is computed.</param>
@@ -28,14 +28,14 @@ internal sealed class Accumulator
         {
             if (json[0] is (byte)'-' or (>= (byte)'0' and <= (byte)'9'))
             {
-                sum.Add(json);
+                _sum.Add(json);
             }
         }
-        else if (json[0] != (byte)'n' && (extreme is null || IsBefore(json, extreme) == (kind == AggregateKind.Min)))
+        else if (json[0] != (byte)'n' && (_extreme is null || IsBefore(json, _extreme) == (kind == AggregateKind.Min)))
         {
             memory?.Take(json.Length);
-            memory?.Give(extreme?.Length ?? 0);
-            extreme = json.ToArray();
+            memory?.Give(_extreme?.Length ?? 0);
+            _extreme = json.ToArray();
         }
     }
 
@@ -44,7 +44,7 @@ internal sealed class Accumulator
     {
         if (kind is AggregateKind.Sum or AggregateKind.Average)
         {
-            sum.Add(NumberSum.ReadParts(json));
+            _sum.Add(NumberSum.ReadParts(json));
         }
         else
         {
@@ -59,7 +59,7 @@ internal sealed class Accumulator
         int before = output.Length;
         if (kind is AggregateKind.Sum or AggregateKind.Average)
         {
-            sum.WriteParts(output);
+            _sum.WriteParts(output);
         }
         else
         {
@@ -79,13 +79,13 @@ internal sealed class Accumulator
                 output.Advance(written);
                 return;
             case AggregateKind.Sum:
-                output.Advance(sum.Write(output.Reserve(MaxSumBytes)));
+                output.Advance(_sum.Write(output.Reserve(MaxSumBytes)));
                 return;
             case AggregateKind.Average:
-                output.Advance(sum.WriteAverage(output.Reserve(MaxSumBytes)));
+                output.Advance(_sum.WriteAverage(output.Reserve(MaxSumBytes)));
                 return;
             default:
-                output.Append(extreme ?? "null"u8);
+                output.Append(_extreme ?? "null"u8);
                 return;
         }
     }

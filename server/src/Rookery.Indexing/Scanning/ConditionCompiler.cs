@@ -28,15 +28,15 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
 
     private const int MaxDepth = 256;
 
-    private readonly List<(Condition Finder, ILikenessCondition Condition)> likenesses = [];
-    private int conditions;
-    private int values;
-    private long valueBytes;
-    private int regularExpressions;
-    private int depth;
+    private readonly List<(Condition Finder, ILikenessCondition Condition)> _likenesses = [];
+    private int _conditions;
+    private int _values;
+    private long _valueBytes;
+    private int _regularExpressions;
+    private int _depth;
 
     /// <summary>Conditions that compare with a document that another condition finds.</summary>
-    public IReadOnlyList<(Condition Finder, ILikenessCondition Condition)> Likenesses => likenesses;
+    public IReadOnlyList<(Condition Finder, ILikenessCondition Condition)> Likenesses => _likenesses;
 
     /// <summary>Makes a condition ready.</summary>
     /// <param name="condition">The condition; null holds always.</param>
@@ -54,8 +54,8 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
 
     private Predicate Compile(Condition condition, bool isExact)
     {
-        Bound(++conditions, MaxConditions, "conditions: use 'in' with a list", condition.Position);
-        if (++depth > MaxDepth)
+        Bound(++_conditions, MaxConditions, "conditions: use 'in' with a list", condition.Position);
+        if (++_depth > MaxDepth)
         {
             throw new QueryException(QueryFault.TooCostly, $"Conditions are nested deeper than {MaxDepth} levels.", condition.Position);
         }
@@ -81,7 +81,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
             MoreLikeThisCondition likeness => CompileLikeness(likeness),
             _ => throw NotSupported(condition.GetType().Name, condition),
         };
-        depth--;
+        _depth--;
         return made;
     }
 
@@ -116,7 +116,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         var wanted = new List<byte[]>();
         foreach (byte[] value in operands.Elements(isIn.Values))
         {
-            Bound(++values, MaxValues, "values behind 'in'", isIn.Position);
+            Bound(++_values, MaxValues, "values behind 'in'", isIn.Position);
             wanted.Add(Counted(value, isIn.Position));
         }
 
@@ -165,7 +165,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
 
     private RegexPattern CompileRegex(string pattern, bool isExact, int position)
     {
-        Bound(++regularExpressions, MaxRegularExpressions, "regular expressions", position);
+        Bound(++_regularExpressions, MaxRegularExpressions, "regular expressions", position);
         return new RegexPattern(pattern, isExact, position);
     }
 
@@ -202,7 +202,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         ILikenessCondition made = fullText.MoreLikeThis(likeness, operands);
         if (likeness.Condition is { } condition)
         {
-            likenesses.Add((condition, made));
+            _likenesses.Add((condition, made));
             return new FullTextPredicate(made);
         }
 
@@ -215,7 +215,7 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
         }
         else
         {
-            likenesses.Add((new ComparisonCondition(new IdReference(given.Position), ComparisonOperator.Equal, given, given.Position), made));
+            _likenesses.Add((new ComparisonCondition(new IdReference(given.Position), ComparisonOperator.Equal, given, given.Position), made));
         }
 
         return new FullTextPredicate(made);
@@ -242,8 +242,8 @@ internal sealed class ConditionCompiler(FieldResolver fields, OperandValues oper
 
     private byte[] Counted(byte[] json, int position)
     {
-        valueBytes += json.Length;
-        return valueBytes <= MaxValueBytes
+        _valueBytes += json.Length;
+        return _valueBytes <= MaxValueBytes
             ? json
             : throw new QueryException(QueryFault.TooCostly, $"The values that a query compares with take at most {MaxValueBytes / (1024 * 1024)} MiB, a parameter once for each use: use it fewer times.", position);
     }

@@ -9,10 +9,10 @@ namespace Rookery.Indexing.Scanning;
 /// <param name="query">The query.</param>
 internal sealed class GroupFields(Query query) : FieldResolver
 {
-    private readonly List<AggregateReference> aggregates = [];
+    private readonly List<AggregateReference> _aggregates = [];
 
     /// <summary>The aggregates that were asked for, in the order of their members.</summary>
-    public IReadOnlyList<AggregateReference> Aggregates => aggregates;
+    public IReadOnlyList<AggregateReference> Aggregates => _aggregates;
 
     /// <summary>Whether <c>key()</c> was asked for.</summary>
     public bool NeedsWholeKey { get; private set; }
@@ -39,11 +39,11 @@ internal sealed class GroupFields(Query query) : FieldResolver
 
     private int IndexOf(AggregateReference aggregate)
     {
-        int index = aggregates.FindIndex(known => known.Kind == aggregate.Kind && Equals(known.Path, aggregate.Path));
+        int index = _aggregates.FindIndex(known => known.Kind == aggregate.Kind && Equals(known.Path, aggregate.Path));
         if (index < 0)
         {
-            index = aggregates.Count;
-            aggregates.Add(aggregate);
+            index = _aggregates.Count;
+            _aggregates.Add(aggregate);
         }
 
         return index;

@@ -14,14 +14,14 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory? memory, int mostGro
     /// <summary>Objects, references and a place in the table, of one group.</summary>
     private const int BytesPerGroup = 256;
 
-    private readonly Dictionary<byte[], FoundGroup> groups = new(KeyComparer.Instance);
-    private readonly ArrayBufferWriter<byte> value = new();
-    private readonly PooledBytes canonical = new();
-    private readonly PooledBytes identity = new();
-    private readonly PooledBytes row = new();
+    private readonly Dictionary<byte[], FoundGroup> _groups = new(KeyComparer.Instance);
+    private readonly ArrayBufferWriter<byte> _value = new();
+    private readonly PooledBytes _canonical = new();
+    private readonly PooledBytes _identity = new();
+    private readonly PooledBytes _row = new();
 
     /// <summary>The groups, by identity, in no order.</summary>
-    public IEnumerable<KeyValuePair<byte[], FoundGroup>> Groups => groups;
+    public IEnumerable<KeyValuePair<byte[], FoundGroup>> Groups => _groups;
 
     /// <summary>Whether there were more groups than it takes: what it holds is not all.</summary>
     public bool IsOverfull { get; private set; }
@@ -29,7 +29,7 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory? memory, int mostGro
     /// <summary>Forgets all groups.</summary>
     public void Clear()
     {
-        groups.Clear();
+        _groups.Clear();
         IsOverfull = false;
     }
 
@@ -50,33 +50,33 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory? memory, int mostGro
     /// <summary>The groups as rows, in the order of their keys: <c>k0</c>, <c>k1</c>…, <c>a0</c>…, <c>key</c>.</summary>
     public IEnumerable<byte[]> Rows()
     {
-        byte[][] order = [.. groups.Keys];
+        byte[][] order = [.. _groups.Keys];
         Array.Sort(order, static (one, other) => one.AsSpan().SequenceCompareTo(other));
         foreach (byte[] key in order)
         {
-            yield return RowOf(groups[key]);
+            yield return RowOf(_groups[key]);
         }
     }
 
     /// <summary>Gives pooled memory back.</summary>
     public void Release()
     {
-        canonical.Release();
-        identity.Release();
-        row.Release();
+        _canonical.Release();
+        _identity.Release();
+        _row.Release();
     }
 
     private void AddEntry(in QueriedDocument document, ReadOnlySpan<byte> element, ScanWork work)
     {
-        identity.Clear();
+        _identity.Clear();
         foreach (GroupedField key in plan.Keys)
         {
-            GroupIdentity.Append(ReadKey(key, document, element, work), identity);
+            GroupIdentity.Append(ReadKey(key, document, element, work), _identity);
         }
 
-        if (!groups.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(identity.Written, out FoundGroup? group))
+        if (!_groups.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(_identity.Written, out FoundGroup? group))
         {
-            if (groups.Count == mostGroups)
+            if (_groups.Count == mostGroups)
             {
                 IsOverfull = true;
                 return;
@@ -98,17 +98,17 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory? memory, int mostGro
 
     private FoundGroup AddGroup(in QueriedDocument document, ReadOnlySpan<byte> element, ScanWork work)
     {
-        row.Clear();
+        _row.Clear();
         for (int key = 0; key < plan.Keys.Length; key++)
         {
             // In one form, so that a group has the same key whichever of its documents came first.
-            GroupRow.AppendName((byte)'k', key, row);
-            CanonicalJson.Append(ReadKey(plan.Keys[key], document, element, work), row);
+            GroupRow.AppendName((byte)'k', key, _row);
+            CanonicalJson.Append(ReadKey(plan.Keys[key], document, element, work), _row);
         }
 
-        memory?.Take(BytesPerGroup + identity.Length + row.Length + (plan.Aggregates.Length * Accumulator.Bytes));
-        var group = new FoundGroup(row.Written.ToArray(), [.. plan.Aggregates.Select(static _ => new Accumulator())]);
-        groups.Add(identity.Written.ToArray(), group);
+        memory?.Take(BytesPerGroup + _identity.Length + _row.Length + (plan.Aggregates.Length * Accumulator.Bytes));
+        var group = new FoundGroup(_row.Written.ToArray(), [.. plan.Aggregates.Select(static _ => new Accumulator())]);
+        _groups.Add(_identity.Written.ToArray(), group);
         return group;
     }
 
@@ -116,37 +116,37 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory? memory, int mostGro
     private ReadOnlySpan<byte> ReadKey(GroupedField key, in QueriedDocument document, ReadOnlySpan<byte> element, ScanWork work)
     {
         WriteKey(key, document, element, work);
-        if (value.WrittenSpan[0] is not ((byte)'[' or (byte)'{'))
+        if (_value.WrittenSpan[0] is not ((byte)'[' or (byte)'{'))
         {
-            return value.WrittenSpan;
+            return _value.WrittenSpan;
         }
 
-        work.Walk(value.WrittenCount);
-        canonical.Clear();
-        CanonicalJson.Append(value.WrittenSpan, canonical);
-        return canonical.Written;
+        work.Walk(_value.WrittenCount);
+        _canonical.Clear();
+        CanonicalJson.Append(_value.WrittenSpan, _canonical);
+        return _canonical.Written;
     }
 
     private void WriteKey(GroupedField key, in QueriedDocument document, ReadOnlySpan<byte> element, ScanWork work)
     {
-        value.ResetWrittenCount();
+        _value.ResetWrittenCount();
         if (!key.IsOfElement)
         {
             work.Walk(document.Members.Length);
-            key.Writer!.Write(document, value);
+            key.Writer!.Write(document, _value);
         }
         else if (key.Writer is null)
         {
-            value.Write(element);
+            _value.Write(element);
         }
         else if (element[0] == (byte)'{')
         {
             work.Walk(element.Length);
-            key.Writer.Write(new QueriedDocument(element[1..^1]), value);
+            key.Writer.Write(new QueriedDocument(element[1..^1]), _value);
         }
         else
         {
-            value.Write("null"u8);
+            _value.Write("null"u8);
         }
     }
 
@@ -169,29 +169,29 @@ internal sealed class GroupTable(GroupPlan plan, ScanMemory? memory, int mostGro
 
     private byte[] RowOf(FoundGroup group)
     {
-        row.Clear();
-        row.Append(group.Keys);
+        _row.Clear();
+        _row.Append(group.Keys);
         for (int aggregate = 0; aggregate < plan.Aggregates.Length; aggregate++)
         {
-            GroupRow.AppendName((byte)'a', aggregate, row);
-            group.Aggregates[aggregate].Append(plan.Aggregates[aggregate].Kind, group.Count, row);
+            GroupRow.AppendName((byte)'a', aggregate, _row);
+            group.Aggregates[aggregate].Append(plan.Aggregates[aggregate].Kind, group.Count, _row);
         }
 
         if (plan.NeedsWholeKey)
         {
-            GroupRow.AppendWholeKey(group.Keys, plan.Names, row);
+            GroupRow.AppendWholeKey(group.Keys, plan.Names, _row);
         }
 
-        return row.Written.ToArray();
+        return _row.Written.ToArray();
     }
 
     private readonly ref struct Entries(GroupTable table, QueriedDocument document, ScanWork work) : IValueVisitor
     {
-        private readonly QueriedDocument document = document;
+        private readonly QueriedDocument _document = document;
 
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
-            table.AddEntry(document, json, work);
+            table.AddEntry(_document, json, work);
             return !table.IsOverfull;
         }
     }

@@ -16,12 +16,12 @@ internal sealed class Highlight
     private static readonly string[] UsualBefore = ["<b style=\"background:yellow\">"];
     private static readonly string[] UsualBehind = ["</b>"];
 
-    private readonly string[] before;
-    private readonly string[] behind;
-    private readonly WordFinder[] finders;
-    private readonly FieldReader reader;
-    private readonly int length;
-    private readonly int most;
+    private readonly string[] _before;
+    private readonly string[] _behind;
+    private readonly WordFinder[] _finders;
+    private readonly FieldReader _reader;
+    private readonly int _length;
+    private readonly int _most;
 
     /// <summary>Makes it ready.</summary>
     /// <param name="include">As it was written.</param>
@@ -32,15 +32,15 @@ internal sealed class Highlight
     public Highlight(IncludeClause include, FieldResolver fields, OperandValues operands, Predicate condition)
     {
         Field = include.Path!;
-        reader = fields.Reader(new PathReference(new FieldPath([.. Field.Split('.').Select(static name => new PathStep(name.Replace("[]", "", StringComparison.Ordinal), false))], include.Position)));
-        length = Number(include.Arguments[0], operands, LongestFragment);
-        most = Number(include.Arguments[1], operands, MostFragments);
+        _reader = fields.Reader(new PathReference(new FieldPath([.. Field.Split('.').Select(static name => new PathStep(name.Replace("[]", "", StringComparison.Ordinal), false))], include.Position)));
+        _length = Number(include.Arguments[0], operands, LongestFragment);
+        _most = Number(include.Arguments[1], operands, MostFragments);
         var options = new ClauseOptions(include.Arguments is [_, _, var given] ? given : null, "highlight", operands);
-        before = options.Texts("PreTags") is { Length: > 0 and <= MostTags } written ? written : UsualBefore;
-        behind = options.Texts("PostTags") is { Length: > 0 and <= MostTags } ends ? ends : UsualBehind;
+        _before = options.Texts("PreTags") is { Length: > 0 and <= MostTags } written ? written : UsualBefore;
+        _behind = options.Texts("PostTags") is { Length: > 0 and <= MostTags } ends ? ends : UsualBehind;
         GroupKey = options.Text("GroupKey") is { Length: > 0 } key ? key : null;
         options.RefuseOthers();
-        finders = [.. SearchesOf(condition).Where(one => one.Reader.Names.SequenceEqual(reader.Names, StringComparer.Ordinal)).Select(static one => new WordFinder(one.Query))];
+        _finders = [.. SearchesOf(condition).Where(one => one.Reader.Names.SequenceEqual(_reader.Names, StringComparer.Ordinal)).Select(static one => new WordFinder(one.Query))];
     }
 
     /// <summary>The field, as the answer names it.</summary>
@@ -58,7 +58,7 @@ internal sealed class Highlight
     {
         work.Walk(document.Members.Length);
         var visitor = new Visitor(this, room, work, pieces);
-        reader.Read(document, ref visitor);
+        _reader.Read(document, ref visitor);
     }
 
     private static int Number(Operand operand, OperandValues operands, int most)
@@ -84,14 +84,14 @@ internal sealed class Highlight
         {
             var text = room.Of(json);
             var found = new List<FoundWord>();
-            foreach (var finder in highlight.finders)
+            foreach (var finder in highlight._finders)
             {
                 work.Walk(text.Length);
                 finder.Find(text, found, work);
             }
 
-            pieces.AddRange(HighlightedText.Cut(text, found, highlight.length, highlight.most - pieces.Count, highlight.before, highlight.behind));
-            return pieces.Count < highlight.most;
+            pieces.AddRange(HighlightedText.Cut(text, found, highlight._length, highlight._most - pieces.Count, highlight._before, highlight._behind));
+            return pieces.Count < highlight._most;
         }
     }
 }

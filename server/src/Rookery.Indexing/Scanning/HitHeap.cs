@@ -5,33 +5,33 @@ namespace Rookery.Indexing.Scanning;
 /// <param name="capacity">How many are wanted.</param>
 internal sealed class HitHeap(SortKeys keys, long capacity)
 {
-    private readonly PriorityQueue<ScanHit, ScanHit> lastFirst = new(Comparer<ScanHit>.Create((one, other) => Compare(keys, other, one)));
+    private readonly PriorityQueue<ScanHit, ScanHit> _lastFirst = new(Comparer<ScanHit>.Create((one, other) => Compare(keys, other, one)));
 
     /// <summary>Whether a result with this key would stay.</summary>
     /// <param name="sortKey">What it is sorted by.</param>
     /// <param name="ordinal">Its place among equal ones.</param>
     public bool Wants(ReadOnlySpan<byte> sortKey, long ordinal) =>
-        lastFirst.Count < capacity
-        || (capacity > 0 && keys.Compare(sortKey, lastFirst.Peek().SortKey) is var order && (order < 0 || (order == 0 && ordinal < lastFirst.Peek().Ordinal)));
+        _lastFirst.Count < capacity
+        || (capacity > 0 && keys.Compare(sortKey, _lastFirst.Peek().SortKey) is var order && (order < 0 || (order == 0 && ordinal < _lastFirst.Peek().Ordinal)));
 
     /// <summary>The last of as many results as are wanted; null while there are fewer.</summary>
-    public ScanHit? Last => capacity > 0 && lastFirst.Count >= capacity ? lastFirst.Peek() : null;
+    public ScanHit? Last => capacity > 0 && _lastFirst.Count >= capacity ? _lastFirst.Peek() : null;
 
     /// <summary>Keeps a wanted result.</summary>
     /// <returns>The one that is not wanted any more, or null.</returns>
     public ScanHit? Add(ScanHit hit)
     {
-        if (lastFirst.Count < capacity)
+        if (_lastFirst.Count < capacity)
         {
-            lastFirst.Enqueue(hit, hit);
+            _lastFirst.Enqueue(hit, hit);
             return null;
         }
 
-        return lastFirst.EnqueueDequeue(hit, hit);
+        return _lastFirst.EnqueueDequeue(hit, hit);
     }
 
     /// <summary>The results in their order.</summary>
-    public ScanHit[] InOrder() => Sort(keys, lastFirst.UnorderedItems.Select(static item => item.Element));
+    public ScanHit[] InOrder() => Sort(keys, _lastFirst.UnorderedItems.Select(static item => item.Element));
 
     /// <summary>Puts results in their order.</summary>
     public static ScanHit[] Sort(SortKeys keys, IEnumerable<ScanHit> hits)

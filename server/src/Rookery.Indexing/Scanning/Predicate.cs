@@ -202,7 +202,7 @@ internal sealed class AllTermsPredicate(FieldReader reader, TermSet terms, bool 
 
     private struct Visitor(TermSet terms, bool isExact, ulong[] found) : IValueVisitor
     {
-        private int missing = terms.Count;
+        private int _missing = terms.Count;
 
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
@@ -216,10 +216,10 @@ internal sealed class AllTermsPredicate(FieldReader reader, TermSet terms, bool 
             if (index >= 0 && (found[index / 64] & (1UL << (index % 64))) == 0)
             {
                 found[index / 64] |= 1UL << (index % 64);
-                missing--;
+                _missing--;
             }
 
-            return missing > 0;
+            return _missing > 0;
         }
     }
 }

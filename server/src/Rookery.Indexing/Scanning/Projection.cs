@@ -16,7 +16,7 @@ internal sealed class Projection
     // Who asked is asked again after as much as that was walked over.
     private const long StepBytes = 1024 * 1024;
 
-    private readonly Member[] members;
+    private readonly Member[] _members;
 
     /// <summary>The projection of a selection.</summary>
     /// <param name="items">What each result holds.</param>
@@ -28,7 +28,7 @@ internal sealed class Projection
     {
         var source = new ProjectionSource(fields, behavior);
         var names = new HashSet<string>(StringComparer.Ordinal);
-        members =
+        _members =
         [
             .. items.Where(source.IsSelected).Select(item => new Member(
                 Quote(NameOf(item, names)),
@@ -49,7 +49,7 @@ internal sealed class Projection
     {
         bool isBehind = false;
         long walked = 0;
-        foreach (var member in members)
+        foreach (var member in _members)
         {
             var source = member.IsOfRow ? document : document.Whole;
             if (member.IsLeftOut && !member.Field!.IsIn(source))

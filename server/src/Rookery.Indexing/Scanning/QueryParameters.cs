@@ -8,7 +8,7 @@ namespace Rookery.Indexing.Scanning;
 /// <summary>The values that a query's text refers to by <c>$name</c>, as JSON without whitespace between its tokens.</summary>
 public sealed class QueryParameters
 {
-    private readonly Dictionary<string, byte[]> values = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, byte[]> _values = new(StringComparer.Ordinal);
 
     /// <summary>Parameters by name.</summary>
     /// <param name="values">Valid JSON each; whitespace is taken out.</param>
@@ -17,7 +17,7 @@ public sealed class QueryParameters
         foreach ((string name, byte[] json) in values)
         {
             byte[] minimised = new byte[json.Length];
-            this.values[name] = minimised[..JsonText.Minimise(json, minimised)];
+            _values[name] = minimised[..JsonText.Minimise(json, minimised)];
         }
     }
 
@@ -46,7 +46,7 @@ public sealed class QueryParameters
     public byte[] ToJson()
     {
         var output = new ArrayBufferWriter<byte>();
-        foreach ((string name, byte[] json) in values)
+        foreach ((string name, byte[] json) in _values)
         {
             output.Write(output.WrittenCount == 0 ? "{"u8 : ","u8);
             DocumentWriter.WriteString(output, Encoding.UTF8.GetBytes(name));
@@ -74,7 +74,7 @@ public sealed class QueryParameters
     /// <summary>The JSON of a parameter.</summary>
     /// <exception cref="QueryException">There is no such parameter.</exception>
     internal byte[] Find(ParameterOperand operand) =>
-        values.TryGetValue(operand.Name, out byte[]? json)
+        _values.TryGetValue(operand.Name, out byte[]? json)
             ? json
             : throw new QueryException(QueryFault.Invalid, $"QueryParameters has no '{operand.Name}'.", operand.Position);
 }

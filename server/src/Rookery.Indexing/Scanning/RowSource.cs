@@ -8,10 +8,10 @@ namespace Rookery.Indexing.Scanning;
 /// <summary>A static index that a query names: what it asks are the rows that the index holds, by their fields.</summary>
 public sealed class RowSource
 {
-    private readonly IReadOnlyList<MappedField> mapped;
+    private readonly IReadOnlyList<MappedField> _mapped;
 
     internal RowSource(string indexName, long number, StaticIndexDefinition definition, IReadOnlyList<MappedField> mapped) =>
-        (IndexName, Number, Definition, this.mapped) = (indexName, number, definition, mapped);
+        (IndexName, Number, Definition, _mapped) = (indexName, number, definition, mapped);
 
     /// <summary>The index, in the case it was defined with.</summary>
     public string IndexName { get; }
@@ -23,7 +23,7 @@ public sealed class RowSource
     public long Number { get; }
 
     /// <summary>The fields whose words it holds.</summary>
-    public IReadOnlyList<string> WordFields => [.. mapped.Where(static one => one.Analyzer is not null).Select(static one => one.Path[0])];
+    public IReadOnlyList<string> WordFields => [.. _mapped.Where(static one => one.Analyzer is not null).Select(static one => one.Path[0])];
 
     internal StaticIndexDefinition Definition { get; }
 
@@ -41,7 +41,7 @@ public sealed class RowSource
     public Analyzer AnalyzerOf(FieldReference field)
     {
         string name = NameOf(field);
-        return mapped.FirstOrDefault(one => string.Equals(one.Path[0], name, StringComparison.Ordinal))?.Analyzer
+        return _mapped.FirstOrDefault(one => string.Equals(one.Path[0], name, StringComparison.Ordinal))?.Analyzer
             ?? throw new QueryException(QueryFault.Invalid, $"The index '{IndexName}' does not hold the words of '{name}': define the field with \"Indexing\":\"Search\".", field.Position);
     }
 
@@ -79,7 +79,7 @@ internal sealed class RowFields(RowSource rows) : FieldResolver
 /// <param name="behavior">Where the request wants fields to be read from.</param>
 internal sealed class SelectedFields(RowSource rows, ProjectionBehavior behavior) : FieldResolver
 {
-    private readonly bool isOfDocuments = behavior is ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow;
+    private readonly bool _isOfDocuments = behavior is ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow;
 
     /// <summary>The index.</summary>
     public RowSource Rows => rows;
@@ -96,5 +96,5 @@ internal sealed class SelectedFields(RowSource rows, ProjectionBehavior behavior
     /// <summary>Whether what is selected is read from the row, not from the document.</summary>
     public bool AreOfRow(SelectedField item) => rows.IsReduced || (item.Source is SelectedReference { Field: PathReference { Path: var path } } && IsStored(path));
 
-    private bool IsStored(FieldPath path) => !isOfDocuments && rows.Stores(path.ToString());
+    private bool IsStored(FieldPath path) => !_isOfDocuments && rows.Stores(path.ToString());
 }

@@ -7,7 +7,7 @@ namespace Rookery.Indexing.Scanning;
 /// <param name="share">Where it is drawn from.</param>
 internal sealed class ScanMemory(MemoryShare share) : IDisposable
 {
-    private long heldBytes;
+    private long _heldBytes;
 
     /// <summary>Takes memory.</summary>
     /// <exception cref="QueryException">The budget has no more.</exception>
@@ -18,20 +18,20 @@ internal sealed class ScanMemory(MemoryShare share) : IDisposable
             throw new QueryException(QueryFault.TooCostly, $"The query needs more memory than the {share.LimitBytes / (1024 * 1024)} MiB there are for queries: ask for fewer results, groups or distinct values at once.");
         }
 
-        heldBytes += bytes;
+        _heldBytes += bytes;
     }
 
     /// <summary>Gives memory back.</summary>
     public void Give(long bytes)
     {
-        heldBytes -= bytes;
+        _heldBytes -= bytes;
         share.Release(bytes);
     }
 
     /// <summary>Gives all of it back.</summary>
     public void Dispose()
     {
-        share.Release(heldBytes);
-        heldBytes = 0;
+        share.Release(_heldBytes);
+        _heldBytes = 0;
     }
 }

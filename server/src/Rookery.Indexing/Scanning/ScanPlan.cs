@@ -21,9 +21,9 @@ public sealed class ScanPlan
     private const int MaxKeys = 64;
     private const int MaxSelected = 256;
 
-    private readonly Projection? projection;
-    private readonly bool isGrouped;
-    private readonly IFullTextConditions? fullText;
+    private readonly Projection? _projection;
+    private readonly bool _isGrouped;
+    private readonly IFullTextConditions? _fullText;
 
     private ScanPlan(Query query, QueryParameters parameters, IFullTextConditions? fullText, RowSource? rows)
     {
@@ -37,8 +37,8 @@ public sealed class ScanPlan
             Bound(items.Count, MaxSelected, "selected members", items[MaxSelected].Position);
         }
 
-        isGrouped = query.GroupBy.Count > 0;
-        var groups = isGrouped ? new GroupFields(query) : null;
+        _isGrouped = query.GroupBy.Count > 0;
+        var groups = _isGrouped ? new GroupFields(query) : null;
         FieldResolver fields = groups is not null ? groups : rows is null ? new DocumentFields() : new RowFields(rows);
         var conditions = new ConditionCompiler(fields, operands, fullText);
         Target = ScanTarget.Find(query, operands);
@@ -49,20 +49,20 @@ public sealed class ScanPlan
 
         // Who walks over documents meets them in the order of ids then; rows lie otherwise.
         order = order.Count == 0 && rows is { IsReduced: false } && Target.NamesIds && !QuerySummary.IsPartOf(query) ? [new OrderKey(new IdReference(0), OrderKind.Natural, false, null, 0)] : order;
-        Sort = new SortKeys(order, fields, operands, endsWithKey: isGrouped || rows is { IsReduced: true });
+        Sort = new SortKeys(order, fields, operands, endsWithKey: _isGrouped || rows is { IsReduced: true });
         var explained = query.Includes.Count == 0 ? null : query.Includes.FirstOrDefault(static include => include.Kind == IncludeKind.Explanations);
         Explains = explained is not null;
-        IsScored = !isGrouped && (Sort.HasScore || SelectsScore(query) || Explains);
+        IsScored = !_isGrouped && (Sort.HasScore || SelectsScore(query) || Explains);
         Highlights = HighlightsOf(query, fields, operands, Where);
         ExplanationKey = explained is null ? null : KeyOf(explained, operands);
         RefuseUnnamed(query);
-        this.fullText = fullText;
+        _fullText = fullText;
         IsOfScans = Relevance.HasLikeness(query.Where) || Relevance.HasLikeness(query.Filter);
         Likenesses = conditions.Likenesses.Count == 0 ? [] : LikenessesOf(query, conditions, parameters, rows);
         Counted = rows is null && fullText is { NeedsCount: true } && (IsScored || IsOfScans) ? Compile(SourceOf(query), parameters) : null;
         Summary = QuerySummary.Of(query, fields, conditions, operands);
         Script = Summary is null ? QueryScripts.SelectionOf(query, parameters) : null;
-        projection = Summary is null && Script is null ? ProjectionOf(query, rows is null ? fields : new SelectedFields(rows, query.Projecting), operands) : null;
+        _projection = Summary is null && Script is null ? ProjectionOf(query, rows is null ? fields : new SelectedFields(rows, query.Projecting), operands) : null;
         IsOfEachRow = rows is { IsReduced: true } || (rows is not null && SelectsStored(query, new SelectedFields(rows, query.Projecting)));
         IsDistinct = query.Select is FieldSelection { IsDistinct: true };
         Offset = Summary is null ? operands.Count(query.Offset, "offset") ?? 0 : 0;
@@ -74,10 +74,10 @@ public sealed class ScanPlan
     public ScanTarget Target { get; }
 
     /// <summary>Whether results are documents as they are stored; else objects that <see cref="Script"/> makes, or members written by <see cref="WriteMembers"/> or <see cref="ScanResults.WriteMembers"/>.</summary>
-    public bool GivesDocuments => projection is null && Script is null;
+    public bool GivesDocuments => _projection is null && Script is null;
 
     /// <summary>Whether results are whole documents, which have metadata of their own.</summary>
-    public bool HasMetadata => GivesDocuments && !isGrouped && Summary is null && Rows is not { IsReduced: true };
+    public bool HasMetadata => GivesDocuments && !_isGrouped && Summary is null && Rows is not { IsReduced: true };
 
     /// <summary>The script that makes the results of documents; null where none does.</summary>
     public SelectionScript? Script { get; }
@@ -104,7 +104,7 @@ public sealed class ScanPlan
     public RowSource? Rows { get; }
 
     /// <summary>Whether results are groups of documents.</summary>
-    public bool IsGrouped => isGrouped;
+    public bool IsGrouped => _isGrouped;
 
     /// <summary>Whether each row is a result, because it is reduced or stored values of it are selected; otherwise its document is, once.</summary>
     public bool IsOfEachRow { get; }
@@ -153,7 +153,7 @@ public sealed class ScanPlan
     /// <summary>Counts a document of <see cref="Counted"/>.</summary>
     /// <param name="document">The document.</param>
     /// <param name="clock">Is asked as the work goes on.</param>
-    public void Count(in QueriedDocument document, IScanClock clock) => fullText!.Count(document, clock);
+    public void Count(in QueriedDocument document, IScanClock clock) => _fullText!.Count(document, clock);
 
     /// <summary>Begins an answer.</summary>
     /// <param name="share">What it holds (results to sort, groups, distinct values) is drawn from here.</param>
@@ -168,8 +168,8 @@ public sealed class ScanPlan
     /// <exception cref="QueryException">A field that has to be there is not.</exception>
     public void WriteMembers(in QueriedDocument document, IBufferWriter<byte> output, IScanClock? clock = null)
     {
-        Invariant.Holds(projection is not null, "members are written of projected results");
-        projection.Write(document, output, clock);
+        Invariant.Holds(_projection is not null, "members are written of projected results");
+        _projection.Write(document, output, clock);
     }
 
     /// <summary>Writes a score as JSON.</summary>

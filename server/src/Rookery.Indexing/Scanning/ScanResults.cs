@@ -13,13 +13,13 @@ public readonly record struct ScannedDocument(long Etag, ReadOnlyMemory<byte> Id
 /// <summary>The end of a scan. Valid until its run is disposed.</summary>
 public sealed class ScanResults
 {
-    private readonly ScanPlan plan;
-    private readonly ArraySegment<ScanHit> page;
+    private readonly ScanPlan _plan;
+    private readonly ArraySegment<ScanHit> _page;
 
     internal ScanResults(ScanPlan plan, ArraySegment<ScanHit> page, long totalResults)
     {
-        this.plan = plan;
-        this.page = page;
+        _plan = plan;
+        _page = page;
         TotalResults = totalResults;
     }
 
@@ -37,13 +37,13 @@ public sealed class ScanResults
     public long TotalResults { get; }
 
     /// <summary>Documents of the page that <see cref="ScanRun.Add"/> did not ask for, in their order: the caller reads and writes them now, from the same snapshot.</summary>
-    public IEnumerable<ScannedDocument> Documents => plan.Groups is null ? page.Select(hit => new ScannedDocument(hit.Etag, hit.Id, plan.IsScored ? hit.Score : null, hit.Row)) : [];
+    public IEnumerable<ScannedDocument> Documents => _plan.Groups is null ? _page.Select(hit => new ScannedDocument(hit.Etag, hit.Id, _plan.IsScored ? hit.Score : null, hit.Row)) : [];
 
     /// <summary>Groups of the page.</summary>
-    public int GroupCount => plan.Groups is null ? 0 : page.Count;
+    public int GroupCount => _plan.Groups is null ? 0 : _page.Count;
 
     /// <summary>Writes the members of a group of the page, without braces.</summary>
     /// <param name="group">Which one, from 0.</param>
     /// <param name="output">Where to.</param>
-    public void WriteMembers(int group, IBufferWriter<byte> output) => plan.WriteMembers(new QueriedDocument(page[group].Row), output);
+    public void WriteMembers(int group, IBufferWriter<byte> output) => _plan.WriteMembers(new QueriedDocument(_page[group].Row), output);
 }

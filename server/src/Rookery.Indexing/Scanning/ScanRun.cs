@@ -13,45 +13,45 @@ public sealed class ScanRun : IDisposable
 {
     private const int BytesPerContent = 64;
 
-    private readonly ScanPlan plan;
-    private readonly ScanMemory memory;
-    private readonly ScanWork work;
-    private readonly IScanClock clock;
-    private readonly bool needsTotal;
-    private readonly GroupTable? groups;
-    private readonly HitHeap? hits;
-    private readonly Dictionary<UInt128, ScanHit>? firstOfContent;
-    private readonly HashSet<UInt128>? contents;
-    private readonly PooledBytes sortKey = new();
-    private readonly PooledBytes firstKey = new();
-    private readonly PooledBytes plainContent = new();
-    private readonly ArrayBufferWriter<byte> projected = new();
-    private readonly long pageEnd;
-    private long ordinal;
-    private long filtered;
-    private long total;
+    private readonly ScanPlan _plan;
+    private readonly ScanMemory _memory;
+    private readonly ScanWork _work;
+    private readonly IScanClock _clock;
+    private readonly bool _needsTotal;
+    private readonly GroupTable? _groups;
+    private readonly HitHeap? _hits;
+    private readonly Dictionary<UInt128, ScanHit>? _firstOfContent;
+    private readonly HashSet<UInt128>? _contents;
+    private readonly PooledBytes _sortKey = new();
+    private readonly PooledBytes _firstKey = new();
+    private readonly PooledBytes _plainContent = new();
+    private readonly ArrayBufferWriter<byte> _projected = new();
+    private readonly long _pageEnd;
+    private long _ordinal;
+    private long _filtered;
+    private long _total;
 
     internal ScanRun(ScanPlan plan, MemoryShare share, IScanClock clock, bool needsTotal)
     {
-        this.plan = plan;
-        this.needsTotal = needsTotal;
-        this.clock = clock;
-        memory = new ScanMemory(share);
-        work = new ScanWork(clock);
-        pageEnd = plan.PageEnd;
-        groups = plan.Groups is null ? null : new GroupTable(plan.Groups, memory);
-        bool isStreamed = plan.Sort.IsEmpty && groups is null && plan.Rows is null;
+        _plan = plan;
+        _needsTotal = needsTotal;
+        _clock = clock;
+        _memory = new ScanMemory(share);
+        _work = new ScanWork(clock);
+        _pageEnd = plan.PageEnd;
+        _groups = plan.Groups is null ? null : new GroupTable(plan.Groups, _memory);
+        bool isStreamed = plan.Sort.IsEmpty && _groups is null && plan.Rows is null;
         if (isStreamed)
         {
-            contents = plan.IsDistinct ? [] : null;
+            _contents = plan.IsDistinct ? [] : null;
         }
         else if (plan.IsDistinct && plan.FilterLimit is null)
         {
-            firstOfContent = [];
+            _firstOfContent = [];
         }
         else
         {
-            hits = new HitHeap(plan.Sort, plan.FilterLimit ?? pageEnd);
+            _hits = new HitHeap(plan.Sort, plan.FilterLimit ?? _pageEnd);
         }
     }
 
@@ -62,16 +62,16 @@ public sealed class ScanRun : IDisposable
     public double? Score { get; private set; }
 
     /// <summary>Whether a document satisfies the conditions of the query. Of a grouped query all do: its conditions are on groups.</summary>
-    public bool Matches(in QueriedDocument document) => groups is not null || (plan.Matches(document, work) && (plan.Filter is null || plan.Filter.Matches(document.Whole, work)));
+    public bool Matches(in QueriedDocument document) => _groups is not null || (_plan.Matches(document, _work) && (_plan.Filter is null || _plan.Filter.Matches(document.Whole, _work)));
 
     /// <summary>Looks at the next document.</summary>
     /// <param name="document">The document.</param>
     /// <returns>Whether it is a result to be written now.</returns>
     public bool Add(in QueriedDocument document)
     {
-        if (groups is not null)
+        if (_groups is not null)
         {
-            groups.Add(document, work);
+            _groups.Add(document, _work);
             return false;
         }
 
@@ -88,20 +88,20 @@ public sealed class ScanRun : IDisposable
         foreach (byte[] row in rows)
         {
             var queried = document.WithRow(row);
-            if (!plan.TryScore(queried, work, out double score))
+            if (!_plan.TryScore(queried, _work, out double score))
             {
                 continue;
             }
 
-            if (plan.IsOfEachRow)
+            if (_plan.IsOfEachRow)
             {
                 ConsiderMatch(queried with { Score = score }, row);
             }
             else if (first is null || ComesBefore(queried, score))
             {
                 (first, firstScore) = (row, score);
-                firstKey.Clear();
-                plan.Sort.Write(queried with { Score = score }, score, work, firstKey);
+                _firstKey.Clear();
+                _plan.Sort.Write(queried with { Score = score }, score, _work, _firstKey);
             }
         }
 
@@ -134,60 +134,60 @@ public sealed class ScanRun : IDisposable
     /// <summary>Ends the scan.</summary>
     public ScanResults Finish()
     {
-        foreach (byte[] row in groups?.Rows() ?? [])
+        foreach (byte[] row in _groups?.Rows() ?? [])
         {
             Consider(new QueriedDocument(row), row);
         }
 
-        if (hits is null && firstOfContent is null)
+        if (_hits is null && _firstOfContent is null)
         {
-            return new ScanResults(plan, ArraySegment<ScanHit>.Empty, total);
+            return new ScanResults(_plan, ArraySegment<ScanHit>.Empty, _total);
         }
 
-        ScanHit[] sorted = firstOfContent is null ? hits!.InOrder() : HitHeap.Sort(plan.Sort, firstOfContent.Values);
-        if (plan.FilterLimit is not null)
+        ScanHit[] sorted = _firstOfContent is null ? _hits!.InOrder() : HitHeap.Sort(_plan.Sort, _firstOfContent.Values);
+        if (_plan.FilterLimit is not null)
         {
             sorted = Filtered(sorted);
         }
 
-        total = firstOfContent is null && plan.FilterLimit is null ? total : sorted.Length;
-        int from = (int)Math.Min(plan.Offset, sorted.Length);
-        int to = (int)Math.Min(pageEnd, sorted.Length);
-        return new ScanResults(plan, new ArraySegment<ScanHit>(sorted, from, to - from), total);
+        _total = _firstOfContent is null && _plan.FilterLimit is null ? _total : sorted.Length;
+        int from = (int)Math.Min(_plan.Offset, sorted.Length);
+        int to = (int)Math.Min(_pageEnd, sorted.Length);
+        return new ScanResults(_plan, new ArraySegment<ScanHit>(sorted, from, to - from), _total);
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        memory.Dispose();
-        work.Release();
-        groups?.Release();
-        sortKey.Release();
-        firstKey.Release();
-        plainContent.Release();
+        _memory.Dispose();
+        _work.Release();
+        _groups?.Release();
+        _sortKey.Release();
+        _firstKey.Release();
+        _plainContent.Release();
     }
 
     private bool ComesBefore(in QueriedDocument queried, double score)
     {
-        sortKey.Clear();
-        plan.Sort.Write(queried with { Score = score }, score, work, sortKey);
-        return plan.Sort.Compare(sortKey.Written, firstKey.Written) < 0;
+        _sortKey.Clear();
+        _plan.Sort.Write(queried with { Score = score }, score, _work, _sortKey);
+        return _plan.Sort.Compare(_sortKey.Written, _firstKey.Written) < 0;
     }
 
     /// <summary>Looks at a document or at the row of a group.</summary>
     private bool Consider(in QueriedDocument document, byte[]? row) =>
-        plan.TryScore(document, work, out double score) && ConsiderMatch(document with { Score = score }, row);
+        _plan.TryScore(document, _work, out double score) && ConsiderMatch(document with { Score = score }, row);
 
     private bool ConsiderMatch(in QueriedDocument document, byte[]? row)
     {
-        bool passes = plan.Filter is null || plan.Filter.Matches(document.Whole, work);
-        if (hits is null && firstOfContent is null)
+        bool passes = _plan.Filter is null || _plan.Filter.Matches(document.Whole, _work);
+        if (_hits is null && _firstOfContent is null)
         {
-            Score = plan.IsScored ? document.Score : null;
+            Score = _plan.IsScored ? document.Score : null;
             return Stream(document, passes);
         }
 
-        if (passes || plan.FilterLimit is not null)
+        if (passes || _plan.FilterLimit is not null)
         {
             Collect(document, row, passes, document.Score);
         }
@@ -198,45 +198,45 @@ public sealed class ScanRun : IDisposable
     /// <summary>Answers in the order of coming, and keeps nothing.</summary>
     private bool Stream(in QueriedDocument document, bool passes)
     {
-        filtered++;
-        IsComplete |= filtered >= plan.FilterLimit;
-        if (!passes || filtered > plan.FilterLimit || (contents is not null && !AddContent(document)))
+        _filtered++;
+        IsComplete |= _filtered >= _plan.FilterLimit;
+        if (!passes || _filtered > _plan.FilterLimit || (_contents is not null && !AddContent(document)))
         {
             return false;
         }
 
-        total++;
-        IsComplete |= !needsTotal && total >= pageEnd;
-        return total > plan.Offset && total <= pageEnd;
+        _total++;
+        IsComplete |= !_needsTotal && _total >= _pageEnd;
+        return _total > _plan.Offset && _total <= _pageEnd;
     }
 
     private bool AddContent(in QueriedDocument document)
     {
         UInt128 content = ContentOf(document);
-        if (contents!.Contains(content))
+        if (_contents!.Contains(content))
         {
             return false;
         }
 
-        memory.Take(BytesPerContent);
-        contents.Add(content);
+        _memory.Take(BytesPerContent);
+        _contents.Add(content);
         return true;
     }
 
     private void Collect(in QueriedDocument document, byte[]? row, bool passes, double score)
     {
-        total += passes ? 1 : 0;
-        ordinal++;
-        sortKey.Clear();
-        plan.Sort.Write(document, score, work, sortKey);
-        if (firstOfContent is not null)
+        _total += passes ? 1 : 0;
+        _ordinal++;
+        _sortKey.Clear();
+        _plan.Sort.Write(document, score, _work, _sortKey);
+        if (_firstOfContent is not null)
         {
             CollectDistinct(document, row, score);
         }
-        else if (hits!.Wants(sortKey.Written, ordinal))
+        else if (_hits!.Wants(_sortKey.Written, _ordinal))
         {
-            UInt128 content = plan.IsDistinct ? ContentOf(document) : 0;
-            memory.Give(hits.Add(TakeHit(document, row, passes, content, score))?.Bytes ?? 0);
+            UInt128 content = _plan.IsDistinct ? ContentOf(document) : 0;
+            _memory.Give(_hits.Add(TakeHit(document, row, passes, content, score))?.Bytes ?? 0);
         }
     }
 
@@ -244,27 +244,27 @@ public sealed class ScanRun : IDisposable
     private void CollectDistinct(in QueriedDocument document, byte[]? row, double score)
     {
         UInt128 content = ContentOf(document);
-        if (!firstOfContent!.TryGetValue(content, out ScanHit? known))
+        if (!_firstOfContent!.TryGetValue(content, out ScanHit? known))
         {
-            memory.Take(BytesPerContent);
+            _memory.Take(BytesPerContent);
         }
-        else if (plan.Sort.Compare(sortKey.Written, known.SortKey) >= 0)
+        else if (_plan.Sort.Compare(_sortKey.Written, known.SortKey) >= 0)
         {
             return;
         }
 
-        firstOfContent[content] = TakeHit(document, row, passes: true, content, score);
-        memory.Give(known?.Bytes ?? 0);
+        _firstOfContent[content] = TakeHit(document, row, passes: true, content, score);
+        _memory.Give(known?.Bytes ?? 0);
     }
 
     private ScanHit TakeHit(in QueriedDocument document, byte[]? row, bool passes, UInt128 content, double score)
     {
         ReadOnlySpan<byte> id = document.View.Id;
-        memory.Take(ScanHit.BaseBytes + sortKey.Length + id.Length + (row?.Length ?? 0));
+        _memory.Take(ScanHit.BaseBytes + _sortKey.Length + id.Length + (row?.Length ?? 0));
         return new ScanHit
         {
-            SortKey = sortKey.Written.ToArray(),
-            Ordinal = ordinal,
+            SortKey = _sortKey.Written.ToArray(),
+            Ordinal = _ordinal,
             Etag = document.Etag,
             Id = id.ToArray(),
             Row = row,
@@ -278,22 +278,22 @@ public sealed class ScanRun : IDisposable
     private ScanHit[] Filtered(ScanHit[] sorted)
     {
         IEnumerable<ScanHit> passing = sorted.Where(static hit => hit.Passes);
-        return [.. plan.IsDistinct ? passing.DistinctBy(static hit => hit.Content) : passing];
+        return [.. _plan.IsDistinct ? passing.DistinctBy(static hit => hit.Content) : passing];
     }
 
     /// <summary>Sixteen bytes of a hash of what is written of a result.</summary>
     private UInt128 ContentOf(in QueriedDocument document)
     {
         Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
-        if (plan.GivesDocuments)
+        if (_plan.GivesDocuments)
         {
             HashContent(document.Whole.Members, hash);
         }
         else
         {
-            projected.ResetWrittenCount();
-            plan.WriteMembers(document, projected, clock);
-            HashContent(projected.WrittenSpan, hash);
+            _projected.ResetWrittenCount();
+            _plan.WriteMembers(document, _projected, _clock);
+            HashContent(_projected.WrittenSpan, hash);
         }
 
         return BinaryPrimitives.ReadUInt128LittleEndian(hash);
@@ -308,8 +308,8 @@ public sealed class ScanRun : IDisposable
             return;
         }
 
-        plainContent.Clear();
-        CanonicalJson.AppendWithPlainTexts(members, plainContent);
-        SHA256.HashData(plainContent.Written, hash);
+        _plainContent.Clear();
+        CanonicalJson.AppendWithPlainTexts(members, _plainContent);
+        SHA256.HashData(_plainContent.Written, hash);
     }
 }

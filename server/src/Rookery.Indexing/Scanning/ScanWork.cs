@@ -19,10 +19,10 @@ public sealed class ScanWork(IScanClock clock)
 {
     private const int StepBytes = 1024 * 1024;
 
-    private readonly PooledBytes text = new();
-    private readonly PooledBytes folded = new();
-    private char[] characters = [];
-    private long walkedBytes;
+    private readonly PooledBytes _text = new();
+    private readonly PooledBytes _folded = new();
+    private char[] _characters = [];
+    private long _walkedBytes;
 
     /// <summary>Room for flags, one for each wanted term.</summary>
     public ulong[] Flags { get; private set; } = [];
@@ -31,10 +31,10 @@ public sealed class ScanWork(IScanClock clock)
     /// <param name="bytes">Bytes of JSON.</param>
     public void Walk(int bytes)
     {
-        walkedBytes += bytes + 64; // an empty document takes time, too
-        if (walkedBytes >= StepBytes)
+        _walkedBytes += bytes + 64; // an empty document takes time, too
+        if (_walkedBytes >= StepBytes)
         {
-            walkedBytes = 0;
+            _walkedBytes = 0;
             clock.OnWork();
         }
     }
@@ -65,16 +65,16 @@ public sealed class ScanWork(IScanClock clock)
         ReadOnlySpan<byte> raw = json[1..^1];
         if (raw.Contains((byte)'\\'))
         {
-            text.Clear();
-            text.Advance(JsonText.Unescape(raw, text.Reserve(raw.Length)));
-            raw = text.Written;
+            _text.Clear();
+            _text.Advance(JsonText.Unescape(raw, _text.Reserve(raw.Length)));
+            raw = _text.Written;
         }
 
         if (isExact)
         {
-            folded.Clear();
-            folded.Append(raw);
-            return folded.Written;
+            _folded.Clear();
+            _folded.Append(raw);
+            return _folded.Written;
         }
 
         return Fold(raw);
@@ -84,29 +84,29 @@ public sealed class ScanWork(IScanClock clock)
     /// <returns>Valid until the next call.</returns>
     public ReadOnlySpan<char> CharactersOf(ReadOnlySpan<byte> utf8)
     {
-        if (characters.Length < utf8.Length)
+        if (_characters.Length < utf8.Length)
         {
-            ArrayPool<char>.Shared.Return(characters);
-            characters = ArrayPool<char>.Shared.Rent(utf8.Length);
+            ArrayPool<char>.Shared.Return(_characters);
+            _characters = ArrayPool<char>.Shared.Rent(utf8.Length);
         }
 
-        return characters.AsSpan(0, Encoding.UTF8.GetChars(utf8, characters));
+        return _characters.AsSpan(0, Encoding.UTF8.GetChars(utf8, _characters));
     }
 
     /// <summary>Gives its room back.</summary>
     public void Release()
     {
-        text.Release();
-        folded.Release();
-        ArrayPool<char>.Shared.Return(characters);
-        characters = [];
+        _text.Release();
+        _folded.Release();
+        ArrayPool<char>.Shared.Return(_characters);
+        _characters = [];
     }
 
     private ReadOnlySpan<byte> Fold(ReadOnlySpan<byte> raw)
     {
-        folded.Clear();
-        Span<byte> room = folded.Reserve(Math.Max(TextFolding.MaxBytes(raw.Length), WireDate.Length));
-        folded.Advance(DateText.TryWrite(raw, room) ? DateText.Length : TextFolding.FoldAll(raw, room));
-        return folded.Written;
+        _folded.Clear();
+        Span<byte> room = _folded.Reserve(Math.Max(TextFolding.MaxBytes(raw.Length), WireDate.Length));
+        _folded.Advance(DateText.TryWrite(raw, room) ? DateText.Length : TextFolding.FoldAll(raw, room));
+        return _folded.Written;
     }
 }

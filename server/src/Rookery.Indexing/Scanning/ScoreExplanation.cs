@@ -9,14 +9,14 @@ namespace Rookery.Indexing.Scanning;
 /// <param name="work">Of the answer.</param>
 internal sealed class ScoreExplanation(ScanWork work)
 {
-    private readonly StringBuilder text = new();
+    private readonly StringBuilder _text = new();
 
     /// <summary>Explains a document that satisfies a condition.</summary>
     public string Of(Predicate condition, in QueriedDocument document)
     {
-        text.Clear();
+        _text.Clear();
         Add(condition, document, 0);
-        return text.ToString().TrimEnd();
+        return _text.ToString().TrimEnd();
     }
 
     private void Add(Predicate condition, in QueriedDocument document, int depth)
@@ -66,7 +66,7 @@ internal sealed class ScoreExplanation(ScanWork work)
         }
     }
 
-    private void Line(int depth, double score, string what) => text.Append(' ', 2 * depth).Append(score.ToString("0.######", CultureInfo.InvariantCulture)).Append(" = ").Append(what).Append('\n');
+    private void Line(int depth, double score, string what) => _text.Append(' ', 2 * depth).Append(score.ToString("0.######", CultureInfo.InvariantCulture)).Append(" = ").Append(what).Append('\n');
 
     private static string Describe(Predicate condition) => condition switch
     {

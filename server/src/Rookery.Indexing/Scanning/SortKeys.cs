@@ -18,7 +18,7 @@ internal sealed record SortKey(OrderKind Kind, bool IsDescending, FieldReader? F
 /// <summary>The keys of <c>order by</c>. What one result is sorted by is written as one byte string: of each key its length in two bytes, and its bytes. Thread-safe.</summary>
 internal sealed class SortKeys
 {
-    private readonly SortKey[] keys;
+    private readonly SortKey[] _keys;
 
     /// <summary>The keys of a query.</summary>
     /// <param name="orders">As they were written.</param>
@@ -27,27 +27,27 @@ internal sealed class SortKeys
     /// <param name="endsWithKey">Whether equal ones stand by the keys of their rows or groups, which is how a scan meets them.</param>
     public SortKeys(IReadOnlyList<OrderKey> orders, FieldResolver fields, OperandValues operands, bool endsWithKey = false)
     {
-        keys = orders.Count == 0 && !endsWithKey ? [] : new SortKey[orders.Count + (endsWithKey ? 1 : 0)];
+        _keys = orders.Count == 0 && !endsWithKey ? [] : new SortKey[orders.Count + (endsWithKey ? 1 : 0)];
         for (int i = 0; i < orders.Count; i++)
         {
             var order = orders[i];
-            keys[i] = new SortKey(order.Kind, order.IsDescending, order.Field is null ? null : fields.Reader(order.Field), SeedOf(order, operands), order.Nulls == (order.IsDescending ? NullPlace.First : NullPlace.Last));
+            _keys[i] = new SortKey(order.Kind, order.IsDescending, order.Field is null ? null : fields.Reader(order.Field), SeedOf(order, operands), order.Nulls == (order.IsDescending ? NullPlace.First : NullPlace.Last));
         }
 
         if (endsWithKey)
         {
-            keys[^1] = new SortKey(OrderKind.Natural, false, null, []);
+            _keys[^1] = new SortKey(OrderKind.Natural, false, null, []);
         }
     }
 
     /// <summary>The keys, in their order.</summary>
-    public ReadOnlySpan<SortKey> Keys => keys;
+    public ReadOnlySpan<SortKey> Keys => _keys;
 
     /// <summary>Whether relevance is among them.</summary>
-    public bool HasScore => Array.Exists(keys, static key => key.Kind == OrderKind.Score);
+    public bool HasScore => Array.Exists(_keys, static key => key.Kind == OrderKind.Score);
 
     /// <summary>Whether there are none.</summary>
-    public bool IsEmpty => keys.Length == 0;
+    public bool IsEmpty => _keys.Length == 0;
 
     /// <summary>Writes what a result is sorted by.</summary>
     /// <param name="document">The result.</param>
@@ -56,7 +56,7 @@ internal sealed class SortKeys
     /// <param name="output">Takes the bytes, behind what it holds.</param>
     public void Write(in QueriedDocument document, double score, ScanWork work, PooledBytes output)
     {
-        foreach ((OrderKind kind, bool isDescending, FieldReader? field, byte[] seed, bool isNullGreatest) in keys)
+        foreach ((OrderKind kind, bool isDescending, FieldReader? field, byte[] seed, bool isNullGreatest) in _keys)
         {
             Span<byte> room = output.Reserve(sizeof(ushort) + SortValue.MaxBytes);
             Span<byte> value = room.Slice(sizeof(ushort), SortValue.MaxBytes);
@@ -97,7 +97,7 @@ internal sealed class SortKeys
     /// <summary>Compares what two results are sorted by.</summary>
     public int Compare(ReadOnlySpan<byte> one, ReadOnlySpan<byte> other)
     {
-        foreach (SortKey key in keys)
+        foreach (SortKey key in _keys)
         {
             int order = Next(ref one).SequenceCompareTo(Next(ref other));
             if (order != 0)
@@ -165,19 +165,19 @@ internal sealed class SortKeys
 
     private ref struct FirstValue(OrderKind kind, bool isDescending, bool isNullGreatest, Span<byte> best, Span<byte> candidate) : IValueVisitor
     {
-        private readonly Span<byte> best = best;
-        private readonly Span<byte> candidate = candidate;
+        private readonly Span<byte> _best = best;
+        private readonly Span<byte> _candidate = candidate;
 
         public int Length;
 
         public bool Visit(scoped ReadOnlySpan<byte> json)
         {
-            int length = SortValue.Write(kind, json, candidate);
-            ReadOnlySpan<byte> key = candidate[..(isNullGreatest ? SortValue.TurnNull(candidate, length) : length)];
-            int order = Length == 0 ? -1 : key.SequenceCompareTo(best[..Length]) * (isDescending ? -1 : 1);
+            int length = SortValue.Write(kind, json, _candidate);
+            ReadOnlySpan<byte> key = _candidate[..(isNullGreatest ? SortValue.TurnNull(_candidate, length) : length)];
+            int order = Length == 0 ? -1 : key.SequenceCompareTo(_best[..Length]) * (isDescending ? -1 : 1);
             if (order < 0)
             {
-                key.CopyTo(best);
+                key.CopyTo(_best);
                 Length = key.Length;
             }
 

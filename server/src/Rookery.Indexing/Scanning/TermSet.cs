@@ -6,9 +6,9 @@ namespace Rookery.Indexing.Scanning;
 internal sealed class TermSet
 {
     // None for one key, which is most of them.
-    private readonly Dictionary<byte[], int>? keys;
-    private readonly byte[] only = [];
-    private UInt128 firstCharacters;
+    private readonly Dictionary<byte[], int>? _keys;
+    private readonly byte[] _only = [];
+    private UInt128 _firstCharacters;
 
     /// <summary>A set of the keys of some values.</summary>
     /// <param name="values">JSON each.</param>
@@ -18,21 +18,21 @@ internal sealed class TermSet
         Span<byte> key = stackalloc byte[TermKey.MaxBytes];
         if (values.Count == 1)
         {
-            only = key[..TermKey.Write(values[0], isExact, key)].ToArray();
+            _only = key[..TermKey.Write(values[0], isExact, key)].ToArray();
             MarkFirst(values[0][0]);
-            Keys = [only];
+            Keys = [_only];
             return;
         }
 
-        keys = new Dictionary<byte[], int>(KeyComparer.Instance);
-        var indexes = keys.GetAlternateLookup<ReadOnlySpan<byte>>();
+        _keys = new Dictionary<byte[], int>(KeyComparer.Instance);
+        var indexes = _keys.GetAlternateLookup<ReadOnlySpan<byte>>();
         foreach (byte[] json in values)
         {
-            indexes.TryAdd(key[..TermKey.Write(json, isExact, key)], keys.Count);
+            indexes.TryAdd(key[..TermKey.Write(json, isExact, key)], _keys.Count);
             MarkFirst(json[0]);
         }
 
-        Keys = [.. keys.Keys];
+        Keys = [.. _keys.Keys];
     }
 
     /// <summary>How many there are.</summary>
@@ -42,26 +42,26 @@ internal sealed class TermSet
     public byte[][] Keys { get; }
 
     /// <summary>Whether a value may be among them, by the first character of its JSON.</summary>
-    public bool MayHold(byte first) => first < 128 && (firstCharacters & (UInt128.One << first)) != 0;
+    public bool MayHold(byte first) => first < 128 && (_firstCharacters & (UInt128.One << first)) != 0;
 
     /// <summary>Which one a key is; -1 for none.</summary>
     public int IndexOf(ReadOnlySpan<byte> key)
     {
-        if (keys is null)
+        if (_keys is null)
         {
-            return key.SequenceEqual(only) ? 0 : -1;
+            return key.SequenceEqual(_only) ? 0 : -1;
         }
 
-        return keys.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(key, out int index) ? index : -1;
+        return _keys.GetAlternateLookup<ReadOnlySpan<byte>>().TryGetValue(key, out int index) ? index : -1;
     }
 
     // JSON begins with ASCII.
     private void MarkFirst(byte first)
     {
-        firstCharacters |= UInt128.One << first;
+        _firstCharacters |= UInt128.One << first;
         if (first is (byte)'-' or (>= (byte)'0' and <= (byte)'9'))
         {
-            firstCharacters |= (UInt128.One << '-') | ((UInt128)0x3FF << '0'); // -0 is 0
+            _firstCharacters |= (UInt128.One << '-') | ((UInt128)0x3FF << '0'); // -0 is 0
         }
     }
 }

@@ -68,11 +68,11 @@ internal sealed class RegexPattern : TextPattern
 
     private static readonly TimeSpan MaxTime = TimeSpan.FromSeconds(1);
 
-    private readonly Regex regex;
-    private readonly int position;
+    private readonly Regex _regex;
+    private readonly int _position;
 
     // An automaton may be in as many states at once as the pattern has characters, times its counts.
-    private readonly int statesPerByte;
+    private readonly int _statesPerByte;
 
     public RegexPattern(string pattern, bool isExact, int position)
     {
@@ -81,11 +81,11 @@ internal sealed class RegexPattern : TextPattern
             throw new QueryException(QueryFault.TooCostly, $"A regular expression takes at most {MaxCharacters} characters, and counts in braces that multiply to at most {MaxRepeats}.", position);
         }
 
-        this.position = position;
-        statesPerByte = (int)(Math.Max(pattern.Length, 1) * Repeats(pattern));
+        _position = position;
+        _statesPerByte = (int)(Math.Max(pattern.Length, 1) * Repeats(pattern));
         try
         {
-            regex = new Regex(pattern, RegexOptions.NonBacktracking | RegexOptions.CultureInvariant | (isExact ? RegexOptions.None : RegexOptions.IgnoreCase), MaxTime);
+            _regex = new Regex(pattern, RegexOptions.NonBacktracking | RegexOptions.CultureInvariant | (isExact ? RegexOptions.None : RegexOptions.IgnoreCase), MaxTime);
         }
         catch (NotSupportedException)
         {
@@ -99,14 +99,14 @@ internal sealed class RegexPattern : TextPattern
 
     public override bool Matches(ReadOnlySpan<byte> text, ScanWork work)
     {
-        work.Walk(text.Length, statesPerByte);
+        work.Walk(text.Length, _statesPerByte);
         try
         {
-            return regex.IsMatch(work.CharactersOf(text));
+            return _regex.IsMatch(work.CharactersOf(text));
         }
         catch (RegexMatchTimeoutException)
         {
-            throw new QueryException(QueryFault.TooCostly, $"The regular expression took more than {MaxTime.TotalSeconds} s on one text.", position);
+            throw new QueryException(QueryFault.TooCostly, $"The regular expression took more than {MaxTime.TotalSeconds} s on one text.", _position);
         }
     }
 

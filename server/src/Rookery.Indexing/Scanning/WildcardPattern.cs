@@ -12,9 +12,9 @@ internal sealed class WildcardPattern(byte[] pattern) : TextPattern
 
     private const int StepsBetweenCounts = 64 * 1024;
 
-    private readonly int plainBytes = PlainBytes(pattern);
+    private readonly int _plainBytes = PlainBytes(pattern);
 
-    public override ReadOnlySpan<byte> Prefix => pattern.AsSpan(0, plainBytes);
+    public override ReadOnlySpan<byte> Prefix => pattern.AsSpan(0, _plainBytes);
 
     public override bool Matches(ReadOnlySpan<byte> text, ScanWork work) => Matches(pattern, text, work);
 

@@ -7,10 +7,10 @@ namespace Rookery.Indexing.Summaries;
 /// <summary>The options of a clause: an object, as a parameter or as a text of JSON. Names have no case.</summary>
 internal sealed class ClauseOptions
 {
-    private readonly Dictionary<string, JsonElement> members = new(StringComparer.OrdinalIgnoreCase);
-    private readonly SortedSet<string> known = new(StringComparer.OrdinalIgnoreCase);
-    private readonly string clause;
-    private readonly int position;
+    private readonly Dictionary<string, JsonElement> _members = new(StringComparer.OrdinalIgnoreCase);
+    private readonly SortedSet<string> _known = new(StringComparer.OrdinalIgnoreCase);
+    private readonly string _clause;
+    private readonly int _position;
 
     /// <summary>Reads options.</summary>
     /// <param name="operand">The object; null for none.</param>
@@ -19,8 +19,8 @@ internal sealed class ClauseOptions
     /// <exception cref="QueryException">It is no object.</exception>
     public ClauseOptions(Operand? operand, string clause, OperandValues operands)
     {
-        this.clause = clause;
-        position = operand?.Position ?? -1;
+        _clause = clause;
+        _position = operand?.Position ?? -1;
         if (operand is null || operand is NullOperand)
         {
             return;
@@ -37,12 +37,12 @@ internal sealed class ClauseOptions
             using var document = JsonDocument.Parse(json[0] == (byte)'"' ? operands.Text(operand, clause) : json);
             foreach (var member in document.RootElement.EnumerateObject())
             {
-                members[member.Name] = member.Value.Clone();
+                _members[member.Name] = member.Value.Clone();
             }
         }
         catch (Exception malformed) when (malformed is JsonException or InvalidOperationException)
         {
-            throw new QueryException(QueryFault.Invalid, $"The options of '{clause}' are not a JSON object.", position);
+            throw new QueryException(QueryFault.Invalid, $"The options of '{clause}' are not a JSON object.", _position);
         }
     }
 
@@ -80,21 +80,21 @@ internal sealed class ClauseOptions
     /// <exception cref="QueryException">A member is no option.</exception>
     public void RefuseOthers()
     {
-        if (members.Keys.FirstOrDefault(name => !known.Contains(name)) is { } unknown)
+        if (_members.Keys.FirstOrDefault(name => !_known.Contains(name)) is { } unknown)
         {
             throw new QueryException(
                 QueryFault.Invalid,
-                $"'{unknown}' is no option of '{clause}', which takes {string.Join(", ", known)}.",
-                position);
+                $"'{unknown}' is no option of '{_clause}', which takes {string.Join(", ", _known)}.",
+                _position);
         }
     }
 
     private JsonElement? Find(string name)
     {
-        known.Add(name);
-        bool isGiven = members.TryGetValue(name, out var member) && member.ValueKind != JsonValueKind.Null;
+        _known.Add(name);
+        bool isGiven = _members.TryGetValue(name, out var member) && member.ValueKind != JsonValueKind.Null;
         return isGiven ? member : null;
     }
 
-    private QueryException Wrong(string name, string wanted) => new(QueryFault.Invalid, $"The option '{name}' of '{clause}' is {wanted}.", position);
+    private QueryException Wrong(string name, string wanted) => new(QueryFault.Invalid, $"The option '{name}' of '{_clause}' is {wanted}.", _position);
 }

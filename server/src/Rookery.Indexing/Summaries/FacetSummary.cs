@@ -18,26 +18,26 @@ internal sealed class FacetSummary(FacetPlan[] facets) : QuerySummary
 
     private sealed class Run(FacetPlan[] facets, MemoryShare share, IScanClock clock) : SummaryRun
     {
-        private readonly ScanMemory memory = new(share);
-        private readonly ScanWork work = new(clock);
-        private readonly FacetTable[] tables = [.. facets.Select(static facet => new FacetTable(facet))];
+        private readonly ScanMemory _memory = new(share);
+        private readonly ScanWork _work = new(clock);
+        private readonly FacetTable[] _tables = [.. facets.Select(static facet => new FacetTable(facet))];
 
-        public override int Count => tables.Length;
+        public override int Count => _tables.Length;
 
         public override void Add(in QueriedDocument document)
         {
-            foreach (FacetTable table in tables)
+            foreach (FacetTable table in _tables)
             {
-                table.Add(document, work, memory);
+                table.Add(document, _work, _memory);
             }
         }
 
-        public override void Write(int index, IBufferWriter<byte> output) => tables[index].Write(output);
+        public override void Write(int index, IBufferWriter<byte> output) => _tables[index].Write(output);
 
         public override void Dispose()
         {
-            memory.Dispose();
-            work.Release();
+            _memory.Dispose();
+            _work.Release();
         }
     }
 }
@@ -48,58 +48,58 @@ internal sealed class FacetTable
     // Objects, references and a place in the table, of one bucket.
     private const int BytesPerBucket = 256;
 
-    private readonly FacetPlan plan;
-    private readonly Dictionary<byte[], Bucket> buckets = new(KeyComparer.Instance);
-    private readonly Bucket[] ranges;
-    private readonly List<Bucket> found = [];
-    private long documents;
+    private readonly FacetPlan _plan;
+    private readonly Dictionary<byte[], Bucket> _buckets = new(KeyComparer.Instance);
+    private readonly Bucket[] _ranges;
+    private readonly List<Bucket> _found = [];
+    private long _documents;
 
     /// <summary>A table without a document.</summary>
     public FacetTable(FacetPlan plan)
     {
-        this.plan = plan;
-        ranges = [.. plan.Ranges.Select(_ => new Bucket(plan.Numbers))];
+        _plan = plan;
+        _ranges = [.. plan.Ranges.Select(_ => new Bucket(plan.Numbers))];
     }
 
     /// <summary>Adds a document.</summary>
     public void Add(in QueriedDocument document, ScanWork work, ScanMemory memory)
     {
-        documents++;
-        found.Clear();
-        for (int range = 0; range < ranges.Length; range++)
+        _documents++;
+        _found.Clear();
+        for (int range = 0; range < _ranges.Length; range++)
         {
-            if (plan.Ranges[range].Condition.Matches(document, work))
+            if (_plan.Ranges[range].Condition.Matches(document, work))
             {
-                found.Add(ranges[range]);
+                _found.Add(_ranges[range]);
             }
         }
 
-        if (plan.Field is { } field)
+        if (_plan.Field is { } field)
         {
             work.Walk(document.Members.Length);
             var visitor = new BucketFinder(this, memory);
             field.Read(document, ref visitor);
         }
 
-        found.ForEach(static bucket => bucket.Count++);
-        for (int numbers = 0; numbers < plan.Numbers.Length && found.Count > 0; numbers++)
+        _found.ForEach(static bucket => bucket.Count++);
+        for (int numbers = 0; numbers < _plan.Numbers.Length && _found.Count > 0; numbers++)
         {
             work.Walk(document.Members.Length);
-            var visitor = new NumberAdder(found, numbers, memory);
-            plan.Numbers[numbers].Reader.Read(document, ref visitor);
+            var visitor = new NumberAdder(_found, numbers, memory);
+            _plan.Numbers[numbers].Reader.Read(document, ref visitor);
         }
     }
 
     /// <summary>Writes the facet as RavenDB does: <c>{"Name","Values":[{"Name","Range","Count",…}],"RemainingHits","RemainingTermsCount","RemainingTerms"}</c>.</summary>
     public void Write(IBufferWriter<byte> output)
     {
-        (string Text, Bucket Bucket)[] all = plan.Field is null
-            ? [.. plan.Ranges.Select((range, index) => (range.Text, ranges[index]))]
+        (string Text, Bucket Bucket)[] all = _plan.Field is null
+            ? [.. _plan.Ranges.Select((range, index) => (range.Text, _ranges[index]))]
             : InOrder();
-        int from = (int)Math.Min(plan.Start, all.Length);
-        int to = (int)Math.Min(from + plan.PageSize, all.Length);
+        int from = (int)Math.Min(_plan.Start, all.Length);
+        int to = (int)Math.Min(from + _plan.PageSize, all.Length);
         output.Write("{\"Name\":"u8);
-        WriteText(plan.Name, output);
+        WriteText(_plan.Name, output);
         output.Write(",\"Values\":["u8);
         bool isFirst = true;
         foreach (var (text, bucket) in all[from..to])
@@ -110,7 +110,7 @@ internal sealed class FacetTable
         var remaining = all[to..];
         output.Write(Encoding.UTF8.GetBytes(string.Create(
             CultureInfo.InvariantCulture, $"],\"RemainingHits\":{remaining.Sum(static one => one.Bucket.Count)},\"RemainingTermsCount\":{remaining.Length},\"RemainingTerms\":[")));
-        for (int term = 0; plan.NamesRemaining && term < remaining.Length; term++)
+        for (int term = 0; _plan.NamesRemaining && term < remaining.Length; term++)
         {
             output.Write(term == 0 ? ""u8 : ","u8);
             WriteText(remaining[term].Text, output);
@@ -121,9 +121,9 @@ internal sealed class FacetTable
 
     private (string Text, Bucket Bucket)[] InOrder()
     {
-        KeyValuePair<byte[], Bucket>[] all = [.. buckets];
-        int turn = plan.Order is FacetOrder.ValueDesc or FacetOrder.CountDesc ? -1 : 1;
-        bool isByCount = plan.Order is FacetOrder.CountAsc or FacetOrder.CountDesc;
+        KeyValuePair<byte[], Bucket>[] all = [.. _buckets];
+        int turn = _plan.Order is FacetOrder.ValueDesc or FacetOrder.CountDesc ? -1 : 1;
+        bool isByCount = _plan.Order is FacetOrder.CountAsc or FacetOrder.CountDesc;
         Array.Sort(all, (one, other) =>
         {
             int order = isByCount ? turn * one.Value.Count.CompareTo(other.Value.Count) : 0;
@@ -151,25 +151,25 @@ internal sealed class FacetTable
 
     private void WriteBucket(string text, Bucket bucket, ref bool isFirst, IBufferWriter<byte> output)
     {
-        for (int numbers = 0; numbers < Math.Max(plan.Numbers.Length, 1); numbers++)
+        for (int numbers = 0; numbers < Math.Max(_plan.Numbers.Length, 1); numbers++)
         {
             output.Write(isFirst ? "{\"Name\":"u8 : ",{\"Name\":"u8);
             isFirst = false;
-            if (plan.Numbers.Length == 0)
+            if (_plan.Numbers.Length == 0)
             {
                 output.Write("null"u8);
             }
             else
             {
-                WriteText(plan.Numbers[numbers].Name, output);
+                WriteText(_plan.Numbers[numbers].Name, output);
             }
 
             output.Write(",\"Range\":"u8);
             WriteText(text, output);
             output.Write(Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $",\"Count\":{bucket.Count}")));
-            if (plan.Numbers.Length > 0)
+            if (_plan.Numbers.Length > 0)
             {
-                bucket.WriteNumbers(numbers, plan.Numbers[numbers].Kinds, output);
+                bucket.WriteNumbers(numbers, _plan.Numbers[numbers].Kinds, output);
             }
 
             output.Write("}"u8);
@@ -180,12 +180,12 @@ internal sealed class FacetTable
 
     private Bucket Take(ReadOnlySpan<byte> key, ScanMemory memory)
     {
-        var lookup = buckets.GetAlternateLookup<ReadOnlySpan<byte>>();
+        var lookup = _buckets.GetAlternateLookup<ReadOnlySpan<byte>>();
         if (!lookup.TryGetValue(key, out Bucket? bucket))
         {
-            memory.Take(BytesPerBucket + key.Length + (plan.Numbers.Sum(static numbers => numbers.Kinds.Length) * Accumulator.Bytes));
-            bucket = new Bucket(plan.Numbers);
-            buckets.Add(key.ToArray(), bucket);
+            memory.Take(BytesPerBucket + key.Length + (_plan.Numbers.Sum(static numbers => numbers.Kinds.Length) * Accumulator.Bytes));
+            bucket = new Bucket(_plan.Numbers);
+            _buckets.Add(key.ToArray(), bucket);
         }
 
         return bucket;
@@ -193,7 +193,7 @@ internal sealed class FacetTable
 
     private sealed class Bucket(FacetNumbers[] numbers)
     {
-        private readonly Accumulator[][] accumulators = [.. numbers.Select(static field => field.Kinds.Select(static _ => new Accumulator()).ToArray())];
+        private readonly Accumulator[][] _accumulators = [.. numbers.Select(static field => field.Kinds.Select(static _ => new Accumulator()).ToArray())];
 
         public long Count { get; set; }
 
@@ -202,9 +202,9 @@ internal sealed class FacetTable
 
         public void Add(int field, ReadOnlySpan<byte> json, ScanMemory memory)
         {
-            for (int kind = 0; kind < accumulators[field].Length; kind++)
+            for (int kind = 0; kind < _accumulators[field].Length; kind++)
             {
-                accumulators[field][kind].Add(numbers[field].Kinds[kind], json, memory);
+                _accumulators[field][kind].Add(numbers[field].Kinds[kind], json, memory);
             }
         }
 
@@ -221,7 +221,7 @@ internal sealed class FacetTable
                     _ => ",\"Average\":"u8,
                 });
                 json.Clear();
-                accumulators[field][kind].Append(kinds[kind], Count, json);
+                _accumulators[field][kind].Append(kinds[kind], Count, json);
                 output.Write(json.Written);
             }
 
@@ -240,10 +240,10 @@ internal sealed class FacetTable
 
             Span<byte> key = stackalloc byte[TermKey.MaxBytes];
             Bucket bucket = table.Take(key[..TermKey.Write(json, isExact: false, key)], memory);
-            if (bucket.LastDocument != table.documents)
+            if (bucket.LastDocument != table._documents)
             {
-                bucket.LastDocument = table.documents;
-                table.found.Add(bucket);
+                bucket.LastDocument = table._documents;
+                table._found.Add(bucket);
             }
 
             return true;

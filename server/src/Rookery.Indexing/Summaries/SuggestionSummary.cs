@@ -78,28 +78,28 @@ internal sealed class SuggestionSummary(SuggestionPlan[] suggestions) : QuerySum
 
     private sealed class Run(SuggestionPlan[] suggestions, MemoryShare share, IScanClock clock) : SummaryRun
     {
-        private readonly ScanMemory memory = new(share);
-        private readonly ScanWork work = new(clock);
-        private readonly SearchableText room = new();
-        private readonly SuggestionTable[] tables = [.. suggestions.Select(static suggestion => new SuggestionTable(suggestion))];
+        private readonly ScanMemory _memory = new(share);
+        private readonly ScanWork _work = new(clock);
+        private readonly SearchableText _room = new();
+        private readonly SuggestionTable[] _tables = [.. suggestions.Select(static suggestion => new SuggestionTable(suggestion))];
 
-        public override int Count => tables.Length;
+        public override int Count => _tables.Length;
 
         public override void Add(in QueriedDocument document)
         {
-            foreach (SuggestionTable table in tables)
+            foreach (SuggestionTable table in _tables)
             {
-                table.Add(document, room, work, memory);
+                table.Add(document, _room, _work, _memory);
             }
         }
 
-        public override void Write(int index, IBufferWriter<byte> output) => tables[index].Write(output, work);
+        public override void Write(int index, IBufferWriter<byte> output) => _tables[index].Write(output, _work);
 
         public override void Dispose()
         {
-            memory.Dispose();
-            work.Release();
-            room.Release();
+            _memory.Dispose();
+            _work.Release();
+            _room.Release();
         }
     }
 }
@@ -111,7 +111,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
     // Objects, references and a place in the table, of one word.
     private const int BytesPerWord = 160;
 
-    private readonly Dictionary<byte[], Candidate> candidates = new(TermComparer.Instance);
+    private readonly Dictionary<byte[], Candidate> _candidates = new(TermComparer.Instance);
 
     /// <summary>Adds the words of a document.</summary>
     public void Add(in QueriedDocument document, SearchableText room, ScanWork work, ScanMemory memory)
@@ -134,7 +134,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
         var written = new HashSet<byte[]>(TermComparer.Instance);
         for (int term = 0; term < plan.Terms.Length; term++)
         {
-            work.Walk((int)Math.Min((long)candidates.Count * BytesPerWord, int.MaxValue / 2));
+            work.Walk((int)Math.Min((long)_candidates.Count * BytesPerWord, int.MaxValue / 2));
             foreach (byte[] word in Best(term))
             {
                 if (written.Add(word))
@@ -150,7 +150,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
 
     private IEnumerable<byte[]> Best(int term)
     {
-        var similar = candidates.Where(one => one.Value.Similarities[term] > 0);
+        var similar = _candidates.Where(one => one.Value.Similarities[term] > 0);
         var ordered = plan.Order == SuggestionOrder.Popularity
             ? similar.OrderByDescending(static one => one.Value.Frequency).ThenByDescending(one => one.Value.Similarities[term])
             : similar.OrderByDescending(one => one.Value.Similarities[term]).ThenByDescending(static one => one.Value.Frequency);
@@ -162,7 +162,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
 
     private void Take(ReadOnlySpan<byte> word, ScanMemory memory)
     {
-        var lookup = candidates.GetAlternateLookup<ReadOnlySpan<byte>>();
+        var lookup = _candidates.GetAlternateLookup<ReadOnlySpan<byte>>();
         if (lookup.TryGetValue(word, out Candidate? known))
         {
             known.Frequency++;
@@ -193,7 +193,7 @@ internal sealed class SuggestionTable(SuggestionPlan plan)
         if (similarities is not null)
         {
             memory.Take(BytesPerWord + word.Length + (similarities.Length * sizeof(double)));
-            candidates.Add(word.ToArray(), new Candidate(similarities) { Frequency = 1 });
+            _candidates.Add(word.ToArray(), new Candidate(similarities) { Frequency = 1 });
         }
     }
 

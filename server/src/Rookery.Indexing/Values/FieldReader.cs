@@ -21,10 +21,10 @@ public sealed class FieldReader
 {
     private const string MetadataName = "@metadata";
 
-    private readonly byte[][] steps;
-    private readonly IReadOnlyList<string> names;
-    private readonly bool isMetadata;
-    private readonly PseudoMember? pseudo;
+    private readonly byte[][] _steps;
+    private readonly IReadOnlyList<string> _names;
+    private readonly bool _isMetadata;
+    private readonly PseudoMember? _pseudo;
 
     /// <summary>A reader of one path.</summary>
     /// <param name="path">The path.</param>
@@ -36,13 +36,13 @@ public sealed class FieldReader
     internal FieldReader(IReadOnlyList<string> names)
     {
         ArgumentOutOfRangeException.ThrowIfZero(names.Count);
-        this.names = names;
-        pseudo = names.Count > 1 ? PseudoMember.Of(names[^1]) : null;
-        isMetadata = string.Equals(names[0], MetadataName, StringComparison.Ordinal);
-        steps = new byte[names.Count - (isMetadata ? 1 : 0)][];
-        for (int i = 0; i < steps.Length; i++)
+        _names = names;
+        _pseudo = names.Count > 1 ? PseudoMember.Of(names[^1]) : null;
+        _isMetadata = string.Equals(names[0], MetadataName, StringComparison.Ordinal);
+        _steps = new byte[names.Count - (_isMetadata ? 1 : 0)][];
+        for (int i = 0; i < _steps.Length; i++)
         {
-            steps[i] = Encoding.UTF8.GetBytes(names[names.Count - steps.Length + i]);
+            _steps[i] = Encoding.UTF8.GetBytes(names[names.Count - _steps.Length + i]);
         }
     }
 
@@ -56,7 +56,7 @@ public sealed class FieldReader
     public bool Read<TVisitor>(in QueriedDocument document, scoped ref TVisitor visitor)
         where TVisitor : struct, IValueVisitor, allows ref struct
     {
-        if (!isMetadata)
+        if (!_isMetadata)
         {
             return ReadMember(document.Members, BeforeMembers, 0, ref visitor);
         }
@@ -72,10 +72,10 @@ public sealed class FieldReader
     internal bool ReadFrom<TVisitor>(scoped ReadOnlySpan<byte> json, int at, int step, scoped ref TVisitor visitor)
         where TVisitor : struct, IValueVisitor, allows ref struct
     {
-        if (step == steps.Length - 1 && pseudo is not null && json[at] != (byte)'{')
+        if (step == _steps.Length - 1 && _pseudo is not null && json[at] != (byte)'{')
         {
             Span<byte> value = stackalloc byte[PseudoMember.MostBytes];
-            int length = pseudo.Write(json, at, value);
+            int length = _pseudo.Write(json, at, value);
             if (length > 0)
             {
                 return visitor.Visit(value[..length]);
@@ -100,7 +100,7 @@ public sealed class FieldReader
             return true;
         }
 
-        if (step == steps.Length)
+        if (step == _steps.Length)
         {
             return visitor.Visit(json[at..StoredJson.SkipValue(json, at)]);
         }
@@ -109,21 +109,21 @@ public sealed class FieldReader
     }
 
     /// <summary>The names of the path, from the document's top.</summary>
-    internal IReadOnlyList<string> Names => names;
+    internal IReadOnlyList<string> Names => _names;
 
     /// <summary>Names behind <c>@metadata</c>, or all of them.</summary>
-    internal ReadOnlySpan<byte[]> Steps => steps;
+    internal ReadOnlySpan<byte[]> Steps => _steps;
 
     /// <summary>What the last step means where no object stands; null for nothing.</summary>
-    internal PseudoMember? Pseudo => pseudo;
+    internal PseudoMember? Pseudo => _pseudo;
 
     /// <summary>Whether the path leads into the metadata.</summary>
-    internal bool IsMetadata => isMetadata;
+    internal bool IsMetadata => _isMetadata;
 
     /// <summary>Members without braces begin as if behind a brace here.</summary>
     internal const int BeforeMembers = -1;
 
     internal bool ReadMember<TVisitor>(scoped ReadOnlySpan<byte> json, int container, int step, scoped ref TVisitor visitor)
         where TVisitor : struct, IValueVisitor, allows ref struct =>
-        !StoredJson.TryFindMember(json, container, steps[step], out _, out int at) || ReadFrom(json, at, step + 1, ref visitor);
+        !StoredJson.TryFindMember(json, container, _steps[step], out _, out int at) || ReadFrom(json, at, step + 1, ref visitor);
 }

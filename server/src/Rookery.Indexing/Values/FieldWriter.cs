@@ -12,7 +12,7 @@ namespace Rookery.Indexing.Values;
 /// <param name="keepsPlaces">Whether an element in which nothing stands is null in that array; else it is left out.</param>
 public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
 {
-    private readonly FieldReader reader = new(path);
+    private readonly FieldReader _reader = new(path);
 
     /// <summary>Writes the value of one document.</summary>
     /// <param name="document">The document.</param>
@@ -31,25 +31,25 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
     // Without an output it is only looked whether something stands there.
     private bool TryWrite(in QueriedDocument document, IBufferWriter<byte>? output)
     {
-        if (!reader.IsMetadata)
+        if (!_reader.IsMetadata)
         {
             return TryWriteMember(document.Members, output);
         }
 
-        ReadOnlySpan<byte[]> steps = reader.Steps;
+        ReadOnlySpan<byte[]> steps = _reader.Steps;
         if (!steps.IsEmpty && document.IsStored && StoredJson.TryFindMember(document.View.Metadata, FieldReader.BeforeMembers, steps[0], out _, out _))
         {
             return TryWriteMember(document.View.Metadata, output);
         }
 
         var value = new ValueWriter(output);
-        return !reader.Read(document, ref value);
+        return !_reader.Read(document, ref value);
     }
 
     private bool TryWriteMember(ReadOnlySpan<byte> json, IBufferWriter<byte>? output)
     {
         int container = FieldReader.BeforeMembers;
-        ReadOnlySpan<byte[]> steps = reader.Steps;
+        ReadOnlySpan<byte[]> steps = _reader.Steps;
         for (int step = 0; step < steps.Length && StoredJson.TryFindMember(json, container, steps[step], out _, out int at); step++)
         {
             if (step == steps.Length - 1)
@@ -82,7 +82,7 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
 
     private bool TryWritePseudo(ReadOnlySpan<byte> json, int at, IBufferWriter<byte>? output, bool isBehind = false)
     {
-        if (reader.Pseudo is not { } pseudo || json[at] == (byte)'{')
+        if (_reader.Pseudo is not { } pseudo || json[at] == (byte)'{')
         {
             return false;
         }
@@ -119,7 +119,7 @@ public sealed class FieldWriter(FieldPath path, bool keepsPlaces = false)
             return;
         }
 
-        ReadOnlySpan<byte[]> steps = reader.Steps;
+        ReadOnlySpan<byte[]> steps = _reader.Steps;
         if (step == steps.Length - 1 && json[at] == (byte)'"' && TryWritePseudo(json, at, output, isBehind))
         {
             isBehind = true;

@@ -35,7 +35,7 @@ public static class TermKey
     private const int PieceBytes = 4096;
 
     [ThreadStatic]
-    private static IncrementalHash? hasher;
+    private static IncrementalHash? _hasher;
 
     /// <summary>Writes the key of a stored value.</summary>
     /// <param name="json">The value: valid JSON without whitespace between its tokens.</param>
@@ -185,7 +185,7 @@ public static class TermKey
     private static int WriteCutFolded(ReadOnlySpan<byte> text, Span<byte> destination)
     {
         Span<byte> piece = stackalloc byte[PieceBytes];
-        IncrementalHash hash = hasher ??= IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+        IncrementalHash hash = _hasher ??= IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
         for (int held = 0; !text.IsEmpty;)
         {
             ReadOnlySpan<byte> folded = piece[..TextFolding.Fold(ref text, piece)];

@@ -36,8 +36,8 @@ internal sealed class AccessGate(ServerContext context)
 {
     private static readonly object OfConnection = new();
 
-    private readonly Lock loading = new();
-    private AccessTable? table;
+    private readonly Lock _loading = new();
+    private AccessTable? _table;
 
     /// <summary>Who signed in with a browser.</summary>
     public Sessions Sessions { get; } = new(context.Time);
@@ -226,20 +226,20 @@ internal sealed class AccessGate(ServerContext context)
 
     private AccessTable Table(Node node)
     {
-        var current = Volatile.Read(ref table);
+        var current = Volatile.Read(ref _table);
         return current is not null && current.Revision == node.ClusterRecords.Revision ? current : Load(node);
     }
 
     private AccessTable Load(Node node)
     {
-        lock (loading)
+        lock (_loading)
         {
-            if (table is null || table.Revision != node.ClusterRecords.Revision)
+            if (_table is null || _table.Revision != node.ClusterRecords.Revision)
             {
-                Volatile.Write(ref table, AccessTable.Load(node.ClusterRecords));
+                Volatile.Write(ref _table, AccessTable.Load(node.ClusterRecords));
             }
 
-            return table!;
+            return _table!;
         }
     }
 

@@ -9,15 +9,15 @@ namespace Rookery.Server;
 /// <summary>Whom the cluster knows: every token and certificate, as the records were at one <see cref="ClusterRecords.Revision"/>. Immutable, so that asking it takes no lock and allocates nothing.</summary>
 internal sealed class AccessTable
 {
-    private readonly FrozenDictionary<long, Token[]> tokens;
-    private readonly FrozenDictionary<string, Principal> certificates;
+    private readonly FrozenDictionary<long, Token[]> _tokens;
+    private readonly FrozenDictionary<string, Principal> _certificates;
 
     private AccessTable(long revision, bool isClaimed, IEnumerable<Token> tokens, IEnumerable<KeyValuePair<string, CertificateRecord>> certificates)
     {
         Revision = revision;
         // By eight bytes of the hash, which whoever tries tokens cannot steer; the rest is compared in constant time.
-        this.tokens = tokens.GroupBy(static token => BinaryPrimitives.ReadInt64LittleEndian(token.Hash)).ToFrozenDictionary(static group => group.Key, static group => group.ToArray());
-        this.certificates = certificates.ToFrozenDictionary(static pair => pair.Key, static pair => pair.Value.ToPrincipal(), StringComparer.Ordinal);
+        _tokens = tokens.GroupBy(static token => BinaryPrimitives.ReadInt64LittleEndian(token.Hash)).ToFrozenDictionary(static group => group.Key, static group => group.ToArray());
+        _certificates = certificates.ToFrozenDictionary(static pair => pair.Key, static pair => pair.Value.ToPrincipal(), StringComparer.Ordinal);
         IsClaimed = isClaimed;
     }
 
@@ -60,7 +60,7 @@ internal sealed class AccessTable
     {
         principal = null;
         expires = default;
-        if (tokens.TryGetValue(BinaryPrimitives.ReadInt64LittleEndian(hash), out var same))
+        if (_tokens.TryGetValue(BinaryPrimitives.ReadInt64LittleEndian(hash), out var same))
         {
             foreach (var token in same)
             {
@@ -75,7 +75,7 @@ internal sealed class AccessTable
     }
 
     /// <summary>Who holds the certificate of a thumbprint.</summary>
-    public bool TryFindCertificate(string thumbprint, [NotNullWhen(true)] out Principal? principal) => certificates.TryGetValue(thumbprint, out principal);
+    public bool TryFindCertificate(string thumbprint, [NotNullWhen(true)] out Principal? principal) => _certificates.TryGetValue(thumbprint, out principal);
 
     private sealed record Token(byte[] Hash, Principal Principal, DateTimeOffset Expires);
 }

@@ -7,10 +7,10 @@ namespace Rookery.Server;
 /// <summary>Who sent a request, and what he may do. Immutable.</summary>
 internal sealed class Principal
 {
-    private readonly AccessScopes everywhere;
-    private readonly FrozenDictionary<string, AccessScopes> byLowerDatabase;
-    private readonly FrozenDictionary<string, AccessScopes>.AlternateLookup<ReadOnlySpan<char>> lookup;
-    private readonly AccessScopes somewhere;
+    private readonly AccessScopes _everywhere;
+    private readonly FrozenDictionary<string, AccessScopes> _byLowerDatabase;
+    private readonly FrozenDictionary<string, AccessScopes>.AlternateLookup<ReadOnlySpan<char>> _lookup;
+    private readonly AccessScopes _somewhere;
 
     /// <summary>Somebody who was given access.</summary>
     /// <param name="name">As its owner called it.</param>
@@ -19,16 +19,16 @@ internal sealed class Principal
     public Principal(string name, AccessScopes everywhere, IEnumerable<KeyValuePair<string, AccessScopes>> databases)
     {
         Name = name;
-        this.everywhere = everywhere;
+        _everywhere = everywhere;
         var lower = new Dictionary<string, AccessScopes>(StringComparer.Ordinal);
         foreach (var (database, scopes) in databases)
         {
             lower[DatabaseName.ToLower(database)] = scopes & (AccessScopes.Read | AccessScopes.Write);
         }
 
-        byLowerDatabase = lower.ToFrozenDictionary(StringComparer.Ordinal);
-        lookup = byLowerDatabase.GetAlternateLookup<ReadOnlySpan<char>>();
-        somewhere = lower.Values.Aggregate(everywhere, static (all, scopes) => all | scopes);
+        _byLowerDatabase = lower.ToFrozenDictionary(StringComparer.Ordinal);
+        _lookup = _byLowerDatabase.GetAlternateLookup<ReadOnlySpan<char>>();
+        _somewhere = lower.Values.Aggregate(everywhere, static (all, scopes) => all | scopes);
     }
 
     /// <summary>Whoever may do everything: on loopback, and by the local key.</summary>
@@ -38,10 +38,10 @@ internal sealed class Principal
     public string Name { get; }
 
     /// <summary>What it may do in all databases, and with the node.</summary>
-    public AccessScopes Everywhere => everywhere;
+    public AccessScopes Everywhere => _everywhere;
 
     /// <summary>What it may do besides, by database, named in lower case.</summary>
-    public IReadOnlyDictionary<string, AccessScopes> ByDatabase => byLowerDatabase;
+    public IReadOnlyDictionary<string, AccessScopes> ByDatabase => _byLowerDatabase;
 
     /// <summary>The principal of a request.</summary>
     public static Principal Of(HttpContext http) => http.Features.Get<Principal>() ?? Everything;
@@ -68,13 +68,13 @@ internal sealed class Principal
     {
         if (database is null)
         {
-            return somewhere;
+            return _somewhere;
         }
 
         Span<char> lower = stackalloc char[DatabaseName.MaximumLength];
         return database.Length <= lower.Length
-            && lookup.TryGetValue(lower[..database.AsSpan().ToLowerInvariant(lower)], out var scopes)
-            ? everywhere | scopes
-            : everywhere;
+            && _lookup.TryGetValue(lower[..database.AsSpan().ToLowerInvariant(lower)], out var scopes)
+            ? _everywhere | scopes
+            : _everywhere;
     }
 }

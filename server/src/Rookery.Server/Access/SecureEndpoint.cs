@@ -13,7 +13,7 @@ namespace Rookery.Server;
 /// <param name="identity">What the node shows now; null while it has nothing to show.</param>
 internal sealed class SecureEndpoint(Func<IServerIdentity?> identity)
 {
-    private volatile Current? current;
+    private volatile Current? _current;
 
     public TlsHandshakeCallbackOptions ToOptions() => new() { OnConnection = _ => ValueTask.FromResult(OptionsNow()) };
 
@@ -21,13 +21,13 @@ internal sealed class SecureEndpoint(Func<IServerIdentity?> identity)
     private SslServerAuthenticationOptions OptionsNow()
     {
         var shown = identity() ?? throw new AuthenticationException("This node has no certificate yet.");
-        if (current is { } known && ReferenceEquals(known.Identity, shown))
+        if (_current is { } known && ReferenceEquals(known.Identity, shown))
         {
             return known.Options;
         }
 
         var made = new Current(shown, OptionsOf(shown));
-        current = made;
+        _current = made;
         return made.Options;
     }
 

@@ -26,31 +26,31 @@ public static class ConfigurationFile
 
     private ref struct Parser
     {
-        private readonly string path;
-        private readonly ReadOnlySpan<byte> bytes;
-        private Utf8JsonReader reader;
+        private readonly string _path;
+        private readonly ReadOnlySpan<byte> _bytes;
+        private Utf8JsonReader _reader;
 
         public Parser(string path, ReadOnlySpan<byte> bytes)
         {
-            this.path = path;
-            this.bytes = bytes;
-            reader = new Utf8JsonReader(bytes);
+            _path = path;
+            _bytes = bytes;
+            _reader = new Utf8JsonReader(bytes);
         }
 
         public ServeSettings Parse()
         {
             var settings = new ServeSettings();
             var seen = new HashSet<string>(StringComparer.Ordinal);
-            reader.Read();
-            Require(reader.TokenType == JsonTokenType.StartObject, "must hold one JSON object, and something else begins");
-            while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+            _reader.Read();
+            Require(_reader.TokenType == JsonTokenType.StartObject, "must hold one JSON object, and something else begins");
+            while (_reader.Read() && _reader.TokenType == JsonTokenType.PropertyName)
             {
-                string name = reader.GetString()!;
+                string name = _reader.GetString()!;
                 Require(seen.Add(name), $"names \"{name}\" a second time");
                 settings = Take(settings, name);
             }
 
-            reader.Read();
+            _reader.Read();
             return settings;
         }
 
@@ -76,11 +76,11 @@ public static class ConfigurationFile
         {
             int? expect = null;
             string? phraseFile = null;
-            reader.Read();
-            Require(reader.TokenType == JsonTokenType.StartObject, $"gives \"{name}\" a value that is not an object");
-            while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+            _reader.Read();
+            Require(_reader.TokenType == JsonTokenType.StartObject, $"gives \"{name}\" a value that is not an object");
+            while (_reader.Read() && _reader.TokenType == JsonTokenType.PropertyName)
             {
-                string member = reader.GetString()!;
+                string member = _reader.GetString()!;
                 Require(member is "expect" or "phraseFile", $"has the unknown setting \"{name}.{member}\"");
                 if (member is "phraseFile")
                 {
@@ -88,9 +88,9 @@ public static class ConfigurationFile
                     continue;
                 }
 
-                reader.Read();
-                Require(reader.TokenType == JsonTokenType.Number && reader.TryGetInt32(out _), $"gives \"{name}.{member}\" a value that is not a whole number");
-                expect = reader.GetInt32();
+                _reader.Read();
+                Require(_reader.TokenType == JsonTokenType.Number && _reader.TryGetInt32(out _), $"gives \"{name}.{member}\" a value that is not a whole number");
+                expect = _reader.GetInt32();
             }
 
             Require(expect is not null && phraseFile is not null, $"must say both \"expect\" and \"phraseFile\" in \"{name}\"");
@@ -100,11 +100,11 @@ public static class ConfigurationFile
         private WebhookSettings Webhook(string name)
         {
             var said = new Dictionary<string, string>(StringComparer.Ordinal);
-            reader.Read();
-            Require(reader.TokenType == JsonTokenType.StartObject, $"gives \"{name}\" a value that is not an object");
-            while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+            _reader.Read();
+            Require(_reader.TokenType == JsonTokenType.StartObject, $"gives \"{name}\" a value that is not an object");
+            while (_reader.Read() && _reader.TokenType == JsonTokenType.PropertyName)
             {
-                string member = reader.GetString()!;
+                string member = _reader.GetString()!;
                 Require(member is "url" or "form" or "tokenFile", $"has the unknown setting \"{name}.{member}\"");
                 Require(!said.ContainsKey(member), $"names \"{name}.{member}\" a second time");
                 said[member] = Text($"{name}.{member}");
@@ -116,16 +116,16 @@ public static class ConfigurationFile
 
         private string Text(string name)
         {
-            reader.Read();
-            Require(reader.TokenType == JsonTokenType.String, $"gives \"{name}\" a value that is not a string");
-            return reader.GetString()!;
+            _reader.Read();
+            Require(_reader.TokenType == JsonTokenType.String, $"gives \"{name}\" a value that is not a string");
+            return _reader.GetString()!;
         }
 
         private bool Flag(string name)
         {
-            reader.Read();
-            Require(reader.TokenType is JsonTokenType.True or JsonTokenType.False, $"gives \"{name}\" a value that is not true or false");
-            return reader.GetBoolean();
+            _reader.Read();
+            Require(_reader.TokenType is JsonTokenType.True or JsonTokenType.False, $"gives \"{name}\" a value that is not true or false");
+            return _reader.GetBoolean();
         }
 
         private readonly void Require(bool condition, string problem)
@@ -138,8 +138,8 @@ public static class ConfigurationFile
 
         private readonly ConfigurationException Wrong(string problem)
         {
-            int line = 1 + bytes[..(int)reader.TokenStartIndex].Count((byte)'\n');
-            return new ConfigurationException($"The configuration file {path} {problem} in line {line}.");
+            int line = 1 + _bytes[..(int)_reader.TokenStartIndex].Count((byte)'\n');
+            return new ConfigurationException($"The configuration file {_path} {problem} in line {line}.");
         }
     }
 }

@@ -10,17 +10,17 @@ internal sealed class DashboardFile
     private const string ResourcePrefix = "dashboard/";
     private const int HashLength = 8;
 
-    private readonly string resource;
-    private readonly string contentType;
-    private readonly string tag;
+    private readonly string _resource;
+    private readonly string _contentType;
+    private readonly string _tag;
 
     private DashboardFile(string resource, string contentType)
     {
-        this.resource = resource;
-        this.contentType = contentType;
+        _resource = resource;
+        _contentType = contentType;
         using var content = Open();
         // Weak, because it is of both forms in which the file is sent.
-        tag = $"W/\"{Convert.ToHexStringLower(SHA256.HashData(content).AsSpan(0, HashLength))}\"";
+        _tag = $"W/\"{Convert.ToHexStringLower(SHA256.HashData(content).AsSpan(0, HashLength))}\"";
     }
 
     /// <summary>All files that are built in, by their path from the root without the slash; none when the dashboard was not built.</summary>
@@ -44,7 +44,7 @@ internal sealed class DashboardFile
     {
         get
         {
-            var stem = Path.GetFileNameWithoutExtension(resource.AsSpan());
+            var stem = Path.GetFileNameWithoutExtension(_resource.AsSpan());
             int hyphen = stem.Length - HashLength - 1;
             return hyphen > 0 && stem[hyphen] == '-';
         }
@@ -54,16 +54,16 @@ internal sealed class DashboardFile
     public async Task SendAsync(HttpContext http)
     {
         var headers = http.Response.Headers;
-        headers.ETag = tag;
+        headers.ETag = _tag;
         headers.Vary = "Accept-Encoding";
         headers.CacheControl = IsNamedByContent ? "public, max-age=31536000, immutable" : "no-cache";
-        if (http.Request.Headers.IfNoneMatch.ToString().Contains(tag, StringComparison.Ordinal))
+        if (http.Request.Headers.IfNoneMatch.ToString().Contains(_tag, StringComparison.Ordinal))
         {
             http.Response.StatusCode = StatusCodes.Status304NotModified;
             return;
         }
 
-        http.Response.ContentType = contentType;
+        http.Response.ContentType = _contentType;
         await using var content = Open();
         if (TakesBrotli(http.Request.Headers.AcceptEncoding.ToString()))
         {
@@ -110,5 +110,5 @@ internal sealed class DashboardFile
         _ => null,
     };
 
-    private Stream Open() => typeof(DashboardFile).Assembly.GetManifestResourceStream(resource)!;
+    private Stream Open() => typeof(DashboardFile).Assembly.GetManifestResourceStream(_resource)!;
 }

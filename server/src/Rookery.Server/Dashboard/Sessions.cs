@@ -26,8 +26,8 @@ internal sealed class Sessions(TimeProvider time)
 
     private const int RandomBytes = 32;
 
-    private readonly Lock access = new();
-    private readonly Dictionary<Key, Session> sessions = [];
+    private readonly Lock _access = new();
+    private readonly Dictionary<Key, Session> _sessions = [];
 
     /// <summary>Begins one for whoever showed the token of a hash.</summary>
     /// <returns>What the browser brings from now on.</returns>
@@ -36,20 +36,20 @@ internal sealed class Sessions(TimeProvider time)
         string secret = Base64Url.EncodeToString(RandomNumberGenerator.GetBytes(RandomBytes));
         Key.TryOf(secret, out var key);
         long now = time.GetTimestamp();
-        lock (access)
+        lock (_access)
         {
             MakeRoomOf(tokenHash);
-            if (sessions.Count >= Most)
+            if (_sessions.Count >= Most)
             {
                 DropEnded(now);
             }
 
-            if (sessions.Count >= Most)
+            if (_sessions.Count >= Most)
             {
-                sessions.Remove(sessions.MinBy(static known => known.Value.Used).Key);
+                _sessions.Remove(_sessions.MinBy(static known => known.Value.Used).Key);
             }
 
-            sessions.Add(key, new Session(tokenHash.ToArray(), now) { Used = now });
+            _sessions.Add(key, new Session(tokenHash.ToArray(), now) { Used = now });
         }
 
         return secret;
@@ -68,16 +68,16 @@ internal sealed class Sessions(TimeProvider time)
         }
 
         long now = time.GetTimestamp();
-        lock (access)
+        lock (_access)
         {
-            if (!sessions.TryGetValue(key, out var session))
+            if (!_sessions.TryGetValue(key, out var session))
             {
                 return false;
             }
 
             if (HasEnded(session, now))
             {
-                sessions.Remove(key);
+                _sessions.Remove(key);
                 return false;
             }
 
@@ -92,9 +92,9 @@ internal sealed class Sessions(TimeProvider time)
     {
         if (Key.TryOf(secret, out var key))
         {
-            lock (access)
+            lock (_access)
             {
-                sessions.Remove(key);
+                _sessions.Remove(key);
             }
         }
     }
@@ -105,7 +105,7 @@ internal sealed class Sessions(TimeProvider time)
         int count = 0;
         Key oldest = default;
         long used = long.MaxValue;
-        foreach (var (key, session) in sessions)
+        foreach (var (key, session) in _sessions)
         {
             if (!tokenHash.SequenceEqual(session.TokenHash))
             {
@@ -121,17 +121,17 @@ internal sealed class Sessions(TimeProvider time)
 
         if (count >= MostOfToken)
         {
-            sessions.Remove(oldest);
+            _sessions.Remove(oldest);
         }
     }
 
     private void DropEnded(long now)
     {
-        foreach (var (key, session) in sessions)
+        foreach (var (key, session) in _sessions)
         {
             if (HasEnded(session, now))
             {
-                sessions.Remove(key);
+                _sessions.Remove(key);
             }
         }
     }

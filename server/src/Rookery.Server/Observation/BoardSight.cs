@@ -9,9 +9,9 @@ internal sealed class BoardSight(IBoard? board)
     // Small files of the kernel, read in under a millisecond; a card that stalls may take longer to say how it is.
     private static readonly TimeSpan Patience = TimeSpan.FromMilliseconds(500);
 
-    private readonly Lock access = new();
-    private Task<Seen>? reading;
-    private bool isLate;
+    private readonly Lock _access = new();
+    private Task<Seen>? _reading;
+    private bool _isLate;
 
     /// <summary>How it is now; nothing when it did not answer in time.</summary>
     /// <exception cref="IOException">It could not be read.</exception>
@@ -23,21 +23,21 @@ internal sealed class BoardSight(IBoard? board)
         }
 
         Task<Seen> one;
-        lock (access)
+        lock (_access)
         {
-            if (reading is { IsCompleted: false } && isLate)
+            if (_reading is { IsCompleted: false } && _isLate)
             {
                 return Seen.Nothing;
             }
 
-            if (reading is null or { IsCompleted: true })
+            if (_reading is null or { IsCompleted: true })
             {
                 // A thread of its own: one that hangs is not to be missed by the pool.
-                isLate = false;
-                reading = Task.Factory.StartNew(() => new Seen(board.ReadStorage(), board.ReadUse()), CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+                _isLate = false;
+                _reading = Task.Factory.StartNew(() => new Seen(board.ReadStorage(), board.ReadUse()), CancellationToken.None, TaskCreationOptions.LongRunning, TaskScheduler.Default);
             }
 
-            one = reading;
+            one = _reading;
         }
 
         if (Task.WaitAny([one], Patience) >= 0)
@@ -45,9 +45,9 @@ internal sealed class BoardSight(IBoard? board)
             return one.GetAwaiter().GetResult();
         }
 
-        lock (access)
+        lock (_access)
         {
-            isLate |= reading == one;
+            _isLate |= _reading == one;
         }
 
         return Seen.Nothing;

@@ -13,9 +13,9 @@ internal sealed class FindRoute(ServerContext context)
     private const int UsualSeconds = 30;
     private const int MostSeconds = 300;
 
-    private readonly Lock access = new();
-    private IDisposable? blinking;
-    private long ends;
+    private readonly Lock _access = new();
+    private IDisposable? _blinking;
+    private long _ends;
 
     public static void Map(IEndpointRouteBuilder routes, ServerContext context) =>
         routes.MapMethods("/admin/node/find", [HttpMethods.Post], RavenRoute.OnServer(new FindRoute(context).AnswerAsync)).WithMetadata(WithoutData.Instance).OnAnyMember().For(RouteScope.Admin);
@@ -33,12 +33,12 @@ internal sealed class FindRoute(ServerContext context)
             throw RefusedException.NotSupported($"Node {context.Options.NodeTag} runs on a machine without a light that it could blink: there is none under /sys/class/leds called ACT, led0, PWR or led1.");
         }
 
-        lock (access)
+        lock (_access)
         {
-            ends = context.Time.GetTimestamp() + (long)(seconds * context.Time.TimestampFrequency);
-            if (blinking is null)
+            _ends = context.Time.GetTimestamp() + (long)(seconds * context.Time.TimestampFrequency);
+            if (_blinking is null)
             {
-                blinking = light.TryBlink(out string? whyNot)
+                _blinking = light.TryBlink(out string? whyNot)
                     ?? throw RefusedException.NotSupported($"Node {context.Options.NodeTag} may not blink the light {light.Name} of its board: {whyNot}. Its user needs to write trigger and brightness in /sys/class/leds/{light.Name}; the package sees to that.");
                 context.Background.Begin("the blinking light", EndLaterAsync);
             }
@@ -63,19 +63,19 @@ internal sealed class FindRoute(ServerContext context)
         }
         finally
         {
-            lock (access)
+            lock (_access)
             {
-                blinking?.Dispose();
-                blinking = null;
+                _blinking?.Dispose();
+                _blinking = null;
             }
         }
     }
 
     private TimeSpan? Rest()
     {
-        lock (access)
+        lock (_access)
         {
-            return TimeSpan.FromSeconds((ends - context.Time.GetTimestamp()) / (double)context.Time.TimestampFrequency);
+            return TimeSpan.FromSeconds((_ends - context.Time.GetTimestamp()) / (double)context.Time.TimestampFrequency);
         }
     }
 }

@@ -7,8 +7,8 @@ internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<
 {
     private const double MicrosecondsPerMillisecond = 1000;
 
-    private readonly ReadOnlySpan<long> now = now;
-    private readonly ReadOnlySpan<long> before = before;
+    private readonly ReadOnlySpan<long> _now = now;
+    private readonly ReadOnlySpan<long> _before = before;
 
     /// <summary>How many there were.</summary>
     public long Count
@@ -16,7 +16,7 @@ internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<
         get
         {
             long count = 0;
-            for (int bucket = 0; bucket < now.Length; bucket++)
+            for (int bucket = 0; bucket < _now.Length; bucket++)
             {
                 count += In(bucket);
             }
@@ -52,5 +52,5 @@ internal readonly ref struct LatencyWindow(ReadOnlySpan<long> now, ReadOnlySpan<
         return bounds[^1] / MicrosecondsPerMillisecond;
     }
 
-    private long In(int bucket) => now[bucket] - (before.IsEmpty ? 0 : before[bucket]);
+    private long In(int bucket) => _now[bucket] - (_before.IsEmpty ? 0 : _before[bucket]);
 }

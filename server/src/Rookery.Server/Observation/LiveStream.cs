@@ -17,14 +17,14 @@ internal sealed class LiveStream(ServerContext context)
 
     private static readonly TimeSpan Interval = TimeSpan.FromSeconds(1);
 
-    private readonly Lock access = new();
-    private readonly LiveState state = new(context);
-    private readonly ArrayBufferWriter<byte> buffer = new(16 << 10);
-    private TaskCompletionSource<byte[]> next = NewSignal();
-    private byte[]? newest;
-    private readonly Dictionary<string, int> byName = new(StringComparer.Ordinal);
-    private int listeners;
-    private bool isRunning;
+    private readonly Lock _access = new();
+    private readonly LiveState _state = new(context);
+    private readonly ArrayBufferWriter<byte> _buffer = new(16 << 10);
+    private TaskCompletionSource<byte[]> _next = NewSignal();
+    private byte[]? _newest;
+    private readonly Dictionary<string, int> _byName = new(StringComparer.Ordinal);
+    private int _listeners;
+    private bool _isRunning;
 
     /// <summary>Begins to listen; null when too many do. Dispose to end.</summary>
     /// <param name="name">By which credential; null where none is asked for.</param>
@@ -32,9 +32,9 @@ internal sealed class LiveStream(ServerContext context)
     public Listener? TryListen(string? name, out string refusal)
     {
         refusal = string.Empty;
-        lock (access)
+        lock (_access)
         {
-            if (listeners == MostListeners)
+            if (_listeners == MostListeners)
             {
                 refusal = $"{MostListeners} pages follow this node already, which is the most. Close one, or open another node's page: each shows all nodes.";
                 return null;
@@ -42,21 +42,21 @@ internal sealed class LiveStream(ServerContext context)
 
             if (name is not null)
             {
-                int own = byName.GetValueOrDefault(name);
+                int own = _byName.GetValueOrDefault(name);
                 if (own == MostOfName)
                 {
                     refusal = $"{MostOfName} pages follow this node as '{name}' already, which is the most for one name. Close one, or open another node's page: each shows all nodes.";
                     return null;
                 }
 
-                byName[name] = own + 1;
+                _byName[name] = own + 1;
             }
 
-            listeners++;
-            var listener = new Listener(this, name, newest, next.Task);
-            if (!isRunning)
+            _listeners++;
+            var listener = new Listener(this, name, _newest, _next.Task);
+            if (!_isRunning)
             {
-                isRunning = true;
+                _isRunning = true;
                 context.Background.Begin("the live view", RunAsync);
             }
 
@@ -82,13 +82,13 @@ internal sealed class LiveStream(ServerContext context)
         }
         finally
         {
-            lock (access)
+            lock (_access)
             {
-                isRunning = false;
-                newest = null;
-                if (listeners > 0 && !context.Stopping.IsCancellationRequested)
+                _isRunning = false;
+                _newest = null;
+                if (_listeners > 0 && !context.Stopping.IsCancellationRequested)
                 {
-                    isRunning = true;                   // what could not be put together now may be in a second
+                    _isRunning = true;                   // what could not be put together now may be in a second
                     context.Background.Begin("the live view", RunAgainAsync);
                 }
             }
@@ -103,29 +103,29 @@ internal sealed class LiveStream(ServerContext context)
 
     private bool GoesOn()
     {
-        lock (access)
+        lock (_access)
         {
-            return listeners > 0;
+            return _listeners > 0;
         }
     }
 
     private void Publish()
     {
-        buffer.ResetWrittenCount();
-        buffer.Write("event: state\ndata: "u8);
-        using (var json = new Utf8JsonWriter(buffer))
+        _buffer.ResetWrittenCount();
+        _buffer.Write("event: state\ndata: "u8);
+        using (var json = new Utf8JsonWriter(_buffer))
         {
-            state.WriteTo(json);
+            _state.WriteTo(json);
         }
 
-        buffer.Write("\n\n"u8);
-        byte[] frame = buffer.WrittenSpan.ToArray();
+        _buffer.Write("\n\n"u8);
+        byte[] frame = _buffer.WrittenSpan.ToArray();
         TaskCompletionSource<byte[]> told;
-        lock (access)
+        lock (_access)
         {
-            newest = frame;
-            told = next;
-            next = NewSignal();
+            _newest = frame;
+            told = _next;
+            _next = NewSignal();
         }
 
         told.SetResult(frame);
@@ -133,20 +133,20 @@ internal sealed class LiveStream(ServerContext context)
 
     private Task<byte[]> Next()
     {
-        lock (access)
+        lock (_access)
         {
-            return next.Task;
+            return _next.Task;
         }
     }
 
     private void Leave(string? name)
     {
-        lock (access)
+        lock (_access)
         {
-            Invariant.Holds(--listeners >= 0, "who leaves the live view had come");
-            if (name is not null && --byName[name] == 0)
+            Invariant.Holds(--_listeners >= 0, "who leaves the live view had come");
+            if (name is not null && --_byName[name] == 0)
             {
-                byName.Remove(name);
+                _byName.Remove(name);
             }
         }
     }
@@ -156,23 +156,23 @@ internal sealed class LiveStream(ServerContext context)
     /// <summary>Somebody who listens. One caller at a time.</summary>
     public sealed class Listener(LiveStream stream, string? name, byte[]? newest, Task<byte[]> next) : IDisposable
     {
-        private byte[]? first = newest;
-        private Task<byte[]> next = next;
-        private bool isOver;
+        private byte[]? _first = newest;
+        private Task<byte[]> _next = next;
+        private bool _isOver;
 
         /// <summary>The next event, as it is sent; null when none came for so long.</summary>
         public async Task<byte[]?> NextAsync(TimeSpan patience, TimeProvider time, CancellationToken cancellationToken)
         {
-            if (first is { } known)
+            if (_first is { } known)
             {
-                first = null;
+                _first = null;
                 return known;
             }
 
             try
             {
-                byte[] frame = await next.WaitAsync(patience, time, cancellationToken);
-                next = stream.Next();
+                byte[] frame = await _next.WaitAsync(patience, time, cancellationToken);
+                _next = stream.Next();
                 return frame;
             }
             catch (TimeoutException)
@@ -184,9 +184,9 @@ internal sealed class LiveStream(ServerContext context)
         /// <inheritdoc/>
         public void Dispose()
         {
-            if (!isOver)
+            if (!_isOver)
             {
-                isOver = true;
+                _isOver = true;
                 stream.Leave(name);
             }
         }

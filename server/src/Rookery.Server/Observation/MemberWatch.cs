@@ -20,9 +20,9 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
     // A day of history, and some more.
     private const int MostAnswerBytes = 8 << 20;
 
-    private HttpClient? client;
-    private long clientMadeAt;
-    private bool hasGivenBack;
+    private HttpClient? _client;
+    private long _clientMadeAt;
+    private bool _hasGivenBack;
 
     /// <summary>Until it is cancelled.</summary>
     public async Task RunAsync(CancellationToken stopping)
@@ -36,7 +36,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         }
         finally
         {
-            client?.Dispose();
+            _client?.Dispose();
         }
     }
 
@@ -54,8 +54,8 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
             // Also what a member of another version says and this one does not understand: the watch goes on, or nothing would be seen of it when it does.
-            client?.Dispose();
-            client = null;
+            _client?.Dispose();
+            _client = null;
             if (!stopping.IsCancellationRequested && !(failure is OperationCanceledException && !isWatched && observation.IsWatched))
             {
                 seen.Failed();
@@ -92,23 +92,23 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
     /// <returns>False when the member has more to say at once.</returns>
     private async Task<bool> AskAsync(bool isWatched, CancellationToken stopping)
     {
-        if (client is not null && context.Time.GetElapsedTime(clientMadeAt) >= ClientKept)
+        if (_client is not null && context.Time.GetElapsedTime(_clientMadeAt) >= ClientKept)
         {
-            client.Dispose();
-            client = null;
+            _client.Dispose();
+            _client = null;
         }
 
-        if (client is null)
+        if (_client is null)
         {
-            client = context.Options.ConnectToMember?.Invoke(nodeId) ?? throw new HttpRequestException("It is not known where this member is.");
-            client.MaxResponseContentBufferSize = MostAnswerBytes;
-            clientMadeAt = context.Time.GetTimestamp();
+            _client = context.Options.ConnectToMember?.Invoke(nodeId) ?? throw new HttpRequestException("It is not known where this member is.");
+            _client.MaxResponseContentBufferSize = MostAnswerBytes;
+            _clientMadeAt = context.Time.GetTimestamp();
         }
 
-        if (!hasGivenBack)
+        if (!_hasGivenBack)
         {
             await TakeBackAsync(stopping);
-            hasGivenBack = true;
+            _hasGivenBack = true;
         }
 
         string question = string.Create(
@@ -172,7 +172,7 @@ internal sealed class MemberWatch(ServerContext context, NodeObservation observa
     {
         using var patience = new CancellationTokenSource(isWatched ? PatienceWatched : PatienceUnwatched, context.Time);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(patience.Token, stopping, isWatched ? CancellationToken.None : observation.WatchBegins);
-        using var answer = await client!.GetAsync(new Uri(question, UriKind.Relative), HttpCompletionOption.ResponseContentRead, either.Token);
+        using var answer = await _client!.GetAsync(new Uri(question, UriKind.Relative), HttpCompletionOption.ResponseContentRead, either.Token);
         answer.EnsureSuccessStatusCode();
         return await JsonDocument.ParseAsync(await answer.Content.ReadAsStreamAsync(either.Token), cancellationToken: either.Token);
     }

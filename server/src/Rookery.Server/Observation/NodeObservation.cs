@@ -12,20 +12,20 @@ namespace Rookery.Server.Observation;
 /// </summary>
 internal sealed class NodeObservation : IHostedService, IDisposable
 {
-    private readonly ServerContext context;
-    private readonly Lock access = new();
-    private readonly ConcurrentDictionary<string, Member> others = new(StringComparer.Ordinal);
-    private readonly CancellationTokenSource stopping = new();
-    private CancellationTokenSource watchBegins = new();
-    private TaskCompletionSource sampled = NewSignal();
-    private ITimer? timer;
-    private int watchers;
-    private long watchedSince;
-    private int isSampling;
+    private readonly ServerContext _context;
+    private readonly Lock _access = new();
+    private readonly ConcurrentDictionary<string, Member> _others = new(StringComparer.Ordinal);
+    private readonly CancellationTokenSource _stopping = new();
+    private CancellationTokenSource _watchBegins = new();
+    private TaskCompletionSource _sampled = NewSignal();
+    private ITimer? _timer;
+    private int _watchers;
+    private long _watchedSince;
+    private int _isSampling;
 
     public NodeObservation(ServerContext context)
     {
-        this.context = context;
+        _context = context;
         Memory = context.Memory.AddShare("observation", 3 * (SampleHistory.MostBytes + (64 << 10)));
         Sampler = new NodeSampler(context);
         Self = new ObservedNode(context.Options.NodeTag, Memory, context.Time);
@@ -41,40 +41,40 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     public ObservedNode Self { get; }
 
     /// <summary>The other members of which something is known, by their letters.</summary>
-    public IReadOnlyList<ObservedNode> Others => [.. others.Values.Select(static member => member.Seen).OrderBy(static seen => seen.Tag, StringComparer.Ordinal)];
+    public IReadOnlyList<ObservedNode> Others => [.. _others.Values.Select(static member => member.Seen).OrderBy(static seen => seen.Tag, StringComparer.Ordinal)];
 
     /// <summary>Whether somebody watches.</summary>
-    public bool IsWatched => Volatile.Read(ref watchers) > 0;
+    public bool IsWatched => Volatile.Read(ref _watchers) > 0;
 
     /// <summary>For how long somebody has been watching.</summary>
-    public TimeSpan WatchedFor => IsWatched ? context.Time.GetElapsedTime(Volatile.Read(ref watchedSince)) : TimeSpan.Zero;
+    public TimeSpan WatchedFor => IsWatched ? _context.Time.GetElapsedTime(Volatile.Read(ref _watchedSince)) : TimeSpan.Zero;
 
     /// <summary>Cancelled when somebody begins to watch.</summary>
     public CancellationToken WatchBegins
     {
         get
         {
-            lock (access)
+            lock (_access)
             {
-                return watchBegins.Token;
+                return _watchBegins.Token;
             }
         }
     }
 
     /// <summary>Done when the next sample is kept.</summary>
-    public Task NextSample => Volatile.Read(ref sampled).Task;
+    public Task NextSample => Volatile.Read(ref _sampled).Task;
 
     /// <summary>What the other members say their owner should know, as they were last heard.</summary>
     public IReadOnlyList<MemberAlert> AlertsOfOthers => [.. Others.SelectMany(static other => other.Word?.Alerts ?? [])];
 
     /// <summary>What is known of a member, itself or another; null for an unknown letter.</summary>
     public ObservedNode? Find(string tag) =>
-        string.Equals(tag, Self.Tag, StringComparison.Ordinal) ? Self : others.Values.FirstOrDefault(member => string.Equals(member.Seen.Tag, tag, StringComparison.Ordinal))?.Seen;
+        string.Equals(tag, Self.Tag, StringComparison.Ordinal) ? Self : _others.Values.FirstOrDefault(member => string.Equals(member.Seen.Tag, tag, StringComparison.Ordinal))?.Seen;
 
     /// <summary>All slow events of this node: since its start by its own timeline, before it by what others kept.</summary>
     public IReadOnlyList<SlowEvent> OwnSlowEvents(long sinceUnixMicroseconds)
     {
-        var own = context.Io.SlowEventsSince(sinceUnixMicroseconds).Select(static happened => SlowEvent.Of(happened)).ToList();
+        var own = _context.Io.SlowEventsSince(sinceUnixMicroseconds).Select(static happened => SlowEvent.Of(happened)).ToList();
         var known = own.ToHashSet();
         return [.. Self.Slow.Since(sinceUnixMicroseconds).Where(one => !known.Contains(one)).Concat(own).OrderBy(static one => one.StartUnixMicroseconds)];
     }
@@ -83,13 +83,13 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     public IDisposable Watch()
     {
         CancellationTokenSource? begins = null;
-        lock (access)
+        lock (_access)
         {
-            if (watchers++ == 0)
+            if (_watchers++ == 0)
             {
-                Volatile.Write(ref watchedSince, context.Time.GetTimestamp());
-                begins = watchBegins;
-                watchBegins = new CancellationTokenSource();
+                Volatile.Write(ref _watchedSince, _context.Time.GetTimestamp());
+                begins = _watchBegins;
+                _watchBegins = new CancellationTokenSource();
             }
         }
 
@@ -100,36 +100,36 @@ internal sealed class NodeObservation : IHostedService, IDisposable
     /// <inheritdoc/>
     public Task StartAsync(CancellationToken cancellationToken)
     {
-        if (!context.Options.IsObserved)
+        if (!_context.Options.IsObserved)
         {
             return Task.CompletedTask;
         }
 
         Sample();
-        timer = context.Time.CreateTimer(static self => ((NodeObservation)self!).Sample(), this, SampleHistory.Span, SampleHistory.Span);
+        _timer = _context.Time.CreateTimer(static self => ((NodeObservation)self!).Sample(), this, SampleHistory.Span, SampleHistory.Span);
         return Task.CompletedTask;
     }
 
     /// <inheritdoc/>
     public async Task StopAsync(CancellationToken cancellationToken)
     {
-        timer?.Dispose();
-        await stopping.CancelAsync();
-        await Task.WhenAll(others.Values.Select(static member => member.Watching));
+        _timer?.Dispose();
+        await _stopping.CancelAsync();
+        await Task.WhenAll(_others.Values.Select(static member => member.Watching));
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        timer?.Dispose();
-        stopping.Dispose();
-        watchBegins.Dispose();
+        _timer?.Dispose();
+        _stopping.Dispose();
+        _watchBegins.Dispose();
     }
 
     private void Sample()
     {
         // A disk that hangs while it is asked is not asked by another thread as well.
-        if (stopping.IsCancellationRequested || Interlocked.Exchange(ref isSampling, 1) != 0)
+        if (_stopping.IsCancellationRequested || Interlocked.Exchange(ref _isSampling, 1) != 0)
         {
             return;
         }
@@ -138,33 +138,33 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         {
             var sample = Sampler.TakeToKeep();
             Self.History.Add(sample.UnixMilliseconds, sample.All);
-            Interlocked.Exchange(ref sampled, NewSignal()).SetResult();
+            Interlocked.Exchange(ref _sampled, NewSignal()).SetResult();
             KeepMembers();
         }
         catch (Exception failure) when (failure is not InvariantViolationException)
         {
             // What cannot be read now is read the next time; nothing else waits for it.
-            context.Log.LogWarning(LogEvents.SampleFailed, failure, "This node could not be sampled");
+            _context.Log.LogWarning(LogEvents.SampleFailed, failure, "This node could not be sampled");
         }
         finally
         {
-            Volatile.Write(ref isSampling, 0);
+            Volatile.Write(ref _isSampling, 0);
         }
     }
 
     /// <summary>Whom the records name is asked from now on, and whom they name no more is forgotten.</summary>
     private void KeepMembers()
     {
-        if (context.Options.ConnectToMember is null || context.Readiness.Node?.ReadStatistics()?.Consensus is not { } cluster)
+        if (_context.Options.ConnectToMember is null || _context.Readiness.Node?.ReadStatistics()?.Consensus is not { } cluster)
         {
             return;
         }
 
         var named = cluster.Members.Where(static one => !one.Member.IsSelf).Select(static one => one.Member).ToDictionary(static member => member.NodeId, StringComparer.Ordinal);
-        foreach (var (nodeId, known) in others)
+        foreach (var (nodeId, known) in _others)
         {
             // Who was halted or removed itself is told of nobody any more, and remembers whom it knew.
-            if (named.Count > 0 && (!named.TryGetValue(nodeId, out var member) || !string.Equals(member.Tag, known.Seen.Tag, StringComparison.Ordinal)) && others.TryRemove(nodeId, out _))
+            if (named.Count > 0 && (!named.TryGetValue(nodeId, out var member) || !string.Equals(member.Tag, known.Seen.Tag, StringComparison.Ordinal)) && _others.TryRemove(nodeId, out _))
             {
                 known.Stopping.Cancel();
             }
@@ -172,18 +172,18 @@ internal sealed class NodeObservation : IHostedService, IDisposable
 
         foreach (var (nodeId, member) in named)
         {
-            if (!others.ContainsKey(nodeId))
+            if (!_others.ContainsKey(nodeId))
             {
-                others[nodeId] = Begin(nodeId, member);
+                _others[nodeId] = Begin(nodeId, member);
             }
         }
     }
 
     private Member Begin(string nodeId, ClusterViewMember member)
     {
-        var seen = new ObservedNode(member.Tag, Memory, context.Time);
-        var stop = CancellationTokenSource.CreateLinkedTokenSource(stopping.Token);
-        return new Member(seen, stop, Task.Run(() => RunAsync(new MemberWatch(context, this, seen, nodeId), seen, stop)));
+        var seen = new ObservedNode(member.Tag, Memory, _context.Time);
+        var stop = CancellationTokenSource.CreateLinkedTokenSource(_stopping.Token);
+        return new Member(seen, stop, Task.Run(() => RunAsync(new MemberWatch(_context, this, seen, nodeId), seen, stop)));
     }
 
     private async Task RunAsync(MemberWatch watch, ObservedNode seen, CancellationTokenSource stop)
@@ -198,11 +198,11 @@ internal sealed class NodeObservation : IHostedService, IDisposable
         }
         catch (Exception failure)
         {
-            context.Log.LogError(LogEvents.WatchFailed, failure, "Another member is not watched any more");
+            _context.Log.LogError(LogEvents.WatchFailed, failure, "Another member is not watched any more");
         }
 
         // Of a member that was removed, what was kept is given back: here, behind the last answer, which may have come as it was removed.
-        if (stop.IsCancellationRequested && !stopping.IsCancellationRequested)
+        if (stop.IsCancellationRequested && !_stopping.IsCancellationRequested)
         {
             seen.History.Clear();
             seen.Slow.Clear();
@@ -212,9 +212,9 @@ internal sealed class NodeObservation : IHostedService, IDisposable
 
     private void Unwatch()
     {
-        lock (access)
+        lock (_access)
         {
-            watchers--;
+            _watchers--;
         }
     }
 
@@ -224,11 +224,11 @@ internal sealed class NodeObservation : IHostedService, IDisposable
 
     private sealed class Watching(NodeObservation observation) : IDisposable
     {
-        private int isOver;
+        private int _isOver;
 
         public void Dispose()
         {
-            if (Interlocked.Exchange(ref isOver, 1) == 0)
+            if (Interlocked.Exchange(ref _isOver, 1) == 0)
             {
                 observation.Unwatch();
             }

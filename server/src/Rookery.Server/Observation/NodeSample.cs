@@ -7,7 +7,7 @@ namespace Rookery.Server.Observation;
 /// <param name="UnixMilliseconds">When, by the node's own clock.</param>
 internal sealed record NodeSample(long UnixMilliseconds)
 {
-    private readonly double[] figures = NewFigures();
+    private readonly double[] _figures = NewFigures();
 
     /// <summary>Why it does not serve; null when it does.</summary>
     public string? Reason { get; init; }
@@ -31,13 +31,13 @@ internal sealed record NodeSample(long UnixMilliseconds)
     public bool? IsClockSynchronised { get; init; }
 
     /// <summary>All figures, by their number; NaN for what is not known.</summary>
-    public ReadOnlySpan<double> All => figures;
+    public ReadOnlySpan<double> All => _figures;
 
     /// <summary>A figure; null when it is not known. Set only while the sample is made.</summary>
     public double? this[Figure figure]
     {
-        get => double.IsNaN(figures[(int)figure]) ? null : figures[(int)figure];
-        set => figures[(int)figure] = value is { } known && double.IsFinite(known) ? known : double.NaN;
+        get => double.IsNaN(_figures[(int)figure]) ? null : _figures[(int)figure];
+        set => _figures[(int)figure] = value is { } known && double.IsFinite(known) ? known : double.NaN;
     }
 
     /// <summary>Writes it as the object SAMPLE of docs/reference/http.md.</summary>
@@ -58,7 +58,7 @@ internal sealed record NodeSample(long UnixMilliseconds)
             if (figure is not (Figure.ReadyRatio or Figure.UnderVoltageRatio or Figure.ThrottledRatio))
             {
                 json.WritePropertyName(Figures.NameOf(figure));
-                WriteFigure(json, figure, figures[(int)figure]);
+                WriteFigure(json, figure, _figures[(int)figure]);
             }
         }
 

@@ -16,31 +16,31 @@ internal sealed class NodeSampler(ServerContext context)
 
     private const double MicrosecondsPerMillisecond = 1000;
 
-    private readonly Lock access = new();
-    private readonly BoardSight board = new(context.Options.Board?.Board);
-    private readonly long started = context.Time.GetTimestamp();
-    private Counts? kept;
-    private Counts? keptBefore;
-    private Counts? shown;
-    private NodeSample? lastShown;
-    private bool isTaking;
-    private long? documents;
+    private readonly Lock _access = new();
+    private readonly BoardSight _board = new(context.Options.Board?.Board);
+    private readonly long _started = context.Time.GetTimestamp();
+    private Counts? _kept;
+    private Counts? _keptBefore;
+    private Counts? _shown;
+    private NodeSample? _lastShown;
+    private bool _isTaking;
+    private long? _documents;
 
     /// <summary>A sample to be kept, with the rates since the one before it that was. One caller at a time.</summary>
     public NodeSample TakeToKeep()
     {
         long? counted = CountDocuments();
         Counts? since;
-        lock (access)
+        lock (_access)
         {
-            documents = counted;
-            since = kept;
+            _documents = counted;
+            since = _kept;
         }
 
         var (sample, counts) = Take(since, counted);
-        lock (access)
+        lock (_access)
         {
-            (keptBefore, kept) = (kept, counts);
+            (_keptBefore, _kept) = (_kept, counts);
         }
 
         return sample;
@@ -51,35 +51,35 @@ internal sealed class NodeSampler(ServerContext context)
     {
         Counts? since;
         long? counted;
-        lock (access)
+        lock (_access)
         {
-            if (lastShown is not null && (isTaking || context.Time.GetElapsedTime(shown!.Timestamp) < Freshness))
+            if (_lastShown is not null && (_isTaking || context.Time.GetElapsedTime(_shown!.Timestamp) < Freshness))
             {
-                return lastShown;
+                return _lastShown;
             }
 
-            isTaking = true;
+            _isTaking = true;
             since = Nearest();
-            counted = documents;
+            counted = _documents;
         }
 
         try
         {
             counted ??= CountDocuments();
             var (sample, counts) = Take(since, counted);
-            lock (access)
+            lock (_access)
             {
-                documents ??= counted;
-                (lastShown, shown) = (sample, counts);
+                _documents ??= counted;
+                (_lastShown, _shown) = (sample, counts);
             }
 
             return sample;
         }
         finally
         {
-            lock (access)
+            lock (_access)
             {
-                isTaking = false;
+                _isTaking = false;
             }
         }
     }
@@ -87,7 +87,7 @@ internal sealed class NodeSampler(ServerContext context)
     /// <summary>The latest counts that are old enough for rates: when nobody watched for a while, those of a sample that was kept.</summary>
     private Counts? Nearest()
     {
-        var latest = new[] { kept, keptBefore, shown }.OfType<Counts>().OrderByDescending(static counts => counts.Timestamp).ToList();
+        var latest = new[] { _kept, _keptBefore, _shown }.OfType<Counts>().OrderByDescending(static counts => counts.Timestamp).ToList();
         return latest.Find(counts => context.Time.GetElapsedTime(counts.Timestamp) >= ShortestWindow) ?? latest.LastOrDefault();
     }
 
@@ -95,7 +95,7 @@ internal sealed class NodeSampler(ServerContext context)
     {
         var watch = context.Options.Board;
         var reading = watch?.Reading ?? default;
-        var (devices, use) = board.Read();
+        var (devices, use) = _board.Read();
         var counts = Counts.Of(context, use, SumOf(devices, static device => device.WrittenBytes));
         var statistics = context.Readiness.Node?.ReadStatistics();
         var sample = new NodeSample(context.KnownTime.ToUnixTimeMilliseconds())
@@ -109,7 +109,7 @@ internal sealed class NodeSampler(ServerContext context)
             IsClockSynchronised = statistics?.Consensus?.Clock.IsOwnSynchronised,
         };
         sample[Figure.ReadyRatio] = sample.Reason is null ? 1 : 0;
-        sample[Figure.UptimeSeconds] = context.Time.GetElapsedTime(started).TotalSeconds;
+        sample[Figure.UptimeSeconds] = context.Time.GetElapsedTime(_started).TotalSeconds;
         sample[Figure.ResidentBytes] = Environment.WorkingSet;
         sample[Figure.MemoryBudgetBytes] = context.Memory.TotalBytes;
         FillBoard(sample, reading, use, counts, devices);

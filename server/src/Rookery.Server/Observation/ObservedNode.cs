@@ -12,10 +12,10 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     private static readonly TimeSpan SilenceUnwatched = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan SilenceWatched = TimeSpan.FromSeconds(4);
 
-    private readonly Lock access = new();
-    private MemberWord? word;
-    private long heardAt;
-    private bool hasFailed;
+    private readonly Lock _access = new();
+    private MemberWord? _word;
+    private long _heardAt;
+    private bool _hasFailed;
 
     /// <summary>Its letter.</summary>
     public string Tag => tag;
@@ -31,9 +31,9 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     {
         get
         {
-            lock (access)
+            lock (_access)
             {
-                return word;
+                return _word;
             }
         }
     }
@@ -43,9 +43,9 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     {
         get
         {
-            lock (access)
+            lock (_access)
             {
-                return word is null ? null : time.GetElapsedTime(heardAt).TotalSeconds;
+                return _word is null ? null : time.GetElapsedTime(_heardAt).TotalSeconds;
             }
         }
     }
@@ -53,18 +53,18 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     /// <summary>It answered.</summary>
     public void Heard(MemberWord said)
     {
-        lock (access)
+        lock (_access)
         {
-            (word, heardAt, hasFailed) = (said, time.GetTimestamp(), false);
+            (_word, _heardAt, _hasFailed) = (said, time.GetTimestamp(), false);
         }
     }
 
     /// <summary>It did not.</summary>
     public void Failed()
     {
-        lock (access)
+        lock (_access)
         {
-            hasFailed = true;
+            _hasFailed = true;
         }
     }
 
@@ -72,11 +72,11 @@ internal sealed class ObservedNode(string tag, MemoryShare memory, TimeProvider 
     /// <param name="watchedFor">For how long it has been asked every second.</param>
     public bool? IsHeard(TimeSpan watchedFor)
     {
-        lock (access)
+        lock (_access)
         {
-            return hasFailed ? false
-                : word is null ? null
-                : time.GetElapsedTime(heardAt) < (watchedFor >= SilenceWatched ? SilenceWatched : SilenceUnwatched);
+            return _hasFailed ? false
+                : _word is null ? null
+                : time.GetElapsedTime(_heardAt) < (watchedFor >= SilenceWatched ? SilenceWatched : SilenceUnwatched);
         }
     }
 }

@@ -26,8 +26,8 @@ internal sealed class PassedOnRequests(ServerContext context)
     private static readonly TimeSpan PatienceForAnswer = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan PatienceForMore = TimeSpan.FromSeconds(30);
 
-    private readonly ConcurrentDictionary<(string Method, string Path), RequestDelegate> handlers = new();
-    private int underWay;
+    private readonly ConcurrentDictionary<(string Method, string Path), RequestDelegate> _handlers = new();
+    private int _underWay;
 
     /// <summary>Makes the routes; they are not made before the first request otherwise, and that may come from another member.</summary>
     public Func<int>? MakeRoutes { get; set; }
@@ -39,7 +39,7 @@ internal sealed class PassedOnRequests(ServerContext context)
         string path = endpoint.RoutePattern.RawText!;
         foreach (string method in endpoint.Metadata.OfType<IHttpMethodMetadata>().SelectMany(static allowed => allowed.HttpMethods))
         {
-            handlers[(method, path)] = own;
+            _handlers[(method, path)] = own;
         }
 
         endpoint.RequestDelegate = RavenRoute.OnServer(http => new QueryParameters(http).Text(Parameter) is { Length: > 0 } tag && !IsSelf(tag) ? PassOnAsync(http, path, tag) : own(http));
@@ -51,7 +51,7 @@ internal sealed class PassedOnRequests(ServerContext context)
     public async Task AnswerMemberAsync(HttpContext http, string path)
     {
         _ = MakeRoutes?.Invoke();
-        if (!handlers.TryGetValue((http.Request.Method, path), out var handler))
+        if (!_handlers.TryGetValue((http.Request.Method, path), out var handler))
         {
             await ErrorAnswer.WriteAsync(http, StatusCodes.Status501NotImplemented, ErrorAnswer.NotSupported, $"Node {context.Options.NodeTag} runs a version that does not answer {http.Request.Method} {path} for others.");
             return;
@@ -92,9 +92,9 @@ internal sealed class PassedOnRequests(ServerContext context)
         }
 
         var member = Find(tag);
-        if (Interlocked.Increment(ref underWay) > MostUnderWay)
+        if (Interlocked.Increment(ref _underWay) > MostUnderWay)
         {
-            Interlocked.Decrement(ref underWay);
+            Interlocked.Decrement(ref _underWay);
             http.Response.Headers.RetryAfter = "1";
             throw new RefusedException(
                 StatusCodes.Status429TooManyRequests,
@@ -108,7 +108,7 @@ internal sealed class PassedOnRequests(ServerContext context)
         }
         finally
         {
-            Interlocked.Decrement(ref underWay);
+            Interlocked.Decrement(ref _underWay);
         }
     }
 

@@ -15,10 +15,10 @@ internal sealed class SampleChunk
     private static readonly int MaskBytes = (Figures.Count + 7) / 8;
     private static readonly int LargestSampleBytes = LargestNumberBytes + MaskBytes + (Figures.Count * LargestNumberBytes);
 
-    private readonly byte[] bytes;
-    private readonly long[] last = NewSteps();
+    private readonly byte[] _bytes;
+    private readonly long[] _last = NewSteps();
 
-    public SampleChunk(int capacity) => bytes = new byte[capacity];
+    public SampleChunk(int capacity) => _bytes = new byte[capacity];
 
     /// <summary>Bytes that are written.</summary>
     public int Used { get; private set; }
@@ -44,7 +44,7 @@ internal sealed class SampleChunk
     /// <summary>Adds a sample; false when it is full.</summary>
     public bool TryAdd(long unixMilliseconds, ReadOnlySpan<double> figures)
     {
-        if (Used + LargestSampleBytes > bytes.Length)
+        if (Used + LargestSampleBytes > _bytes.Length)
         {
             return false;
         }
@@ -57,19 +57,19 @@ internal sealed class SampleChunk
         int at = Used;
         Write(ref at, unixMilliseconds - LastUnixMilliseconds);
         int mask = at;
-        bytes.AsSpan(mask, MaskBytes).Clear();
+        _bytes.AsSpan(mask, MaskBytes).Clear();
         at += MaskBytes;
-        for (int figure = 0; figure < last.Length; figure++)
+        for (int figure = 0; figure < _last.Length; figure++)
         {
             long steps = StepsOf((Figure)figure, figures[figure]);
-            if (steps == last[figure])
+            if (steps == _last[figure])
             {
                 continue;
             }
 
-            bytes[mask + (figure >> 3)] |= (byte)(1 << (figure & 7));
-            Write(ref at, steps == Unknown ? 0 : Folded(steps - (last[figure] == Unknown ? 0 : last[figure])) + 1);
-            last[figure] = steps;
+            _bytes[mask + (figure >> 3)] |= (byte)(1 << (figure & 7));
+            Write(ref at, steps == Unknown ? 0 : Folded(steps - (_last[figure] == Unknown ? 0 : _last[figure])) + 1);
+            _last[figure] = steps;
         }
 
         IsOrdered &= unixMilliseconds >= LastUnixMilliseconds;
@@ -94,7 +94,7 @@ internal sealed class SampleChunk
             double[] figures = new double[Figures.Count];
             for (int figure = 0; figure < figures.Length; figure++)
             {
-                if ((bytes[mask + (figure >> 3)] & (1 << (figure & 7))) != 0)
+                if ((_bytes[mask + (figure >> 3)] & (1 << (figure & 7))) != 0)
                 {
                     long number = ReadNumber(ref at);
                     steps[figure] = number == 0 ? Unknown : Unfolded(number - 1) + (steps[figure] == Unknown ? 0 : steps[figure]);
@@ -126,11 +126,11 @@ internal sealed class SampleChunk
         ulong rest = (ulong)number;
         while (rest >= 0x80)
         {
-            bytes[at++] = (byte)(rest | 0x80);
+            _bytes[at++] = (byte)(rest | 0x80);
             rest >>= 7;
         }
 
-        bytes[at++] = (byte)rest;
+        _bytes[at++] = (byte)rest;
     }
 
     private long ReadNumber(ref int at)
@@ -138,7 +138,7 @@ internal sealed class SampleChunk
         ulong number = 0;
         for (int shift = 0; ; shift += 7)
         {
-            byte part = bytes[at++];
+            byte part = _bytes[at++];
             number |= (ulong)(part & 0x7f) << shift;
             if (part < 0x80)
             {

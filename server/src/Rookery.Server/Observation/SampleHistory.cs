@@ -23,21 +23,21 @@ internal sealed class SampleHistory(MemoryShare memory)
 
     private static readonly int MostSamples = (int)(Kept / Span);
 
-    private readonly Lock access = new();
+    private readonly Lock _access = new();
 
     // In the order in which samples came; the first so many hold what others kept.
-    private readonly List<SampleChunk> chunks = [];
-    private int before;
-    private int count;
+    private readonly List<SampleChunk> _chunks = [];
+    private int _before;
+    private int _count;
 
     /// <summary>When the sample that came last was taken, in milliseconds since 1970; 0 when there is none.</summary>
     public long NewestUnixMilliseconds
     {
         get
         {
-            lock (access)
+            lock (_access)
             {
-                return chunks.Count > 0 ? chunks[^1].LastUnixMilliseconds : 0;
+                return _chunks.Count > 0 ? _chunks[^1].LastUnixMilliseconds : 0;
             }
         }
     }
@@ -47,9 +47,9 @@ internal sealed class SampleHistory(MemoryShare memory)
     {
         get
         {
-            lock (access)
+            lock (_access)
             {
-                return count;
+                return _count;
             }
         }
     }
@@ -59,9 +59,9 @@ internal sealed class SampleHistory(MemoryShare memory)
     {
         get
         {
-            lock (access)
+            lock (_access)
             {
-                return chunks.Count * ChunkBytes;
+                return _chunks.Count * ChunkBytes;
             }
         }
     }
@@ -71,14 +71,14 @@ internal sealed class SampleHistory(MemoryShare memory)
     /// <param name="figures">All figures, by their number; NaN for what is not known.</param>
     public void Add(long unixMilliseconds, ReadOnlySpan<double> figures)
     {
-        lock (access)
+        lock (_access)
         {
-            if (chunks.Count == before || !chunks[^1].TryAdd(unixMilliseconds, figures))
+            if (_chunks.Count == _before || !_chunks[^1].TryAdd(unixMilliseconds, figures))
             {
-                chunks.Add(NewChunk(unixMilliseconds, figures));
+                _chunks.Add(NewChunk(unixMilliseconds, figures));
             }
 
-            count++;
+            _count++;
             LetGoOfOldest();
         }
     }
@@ -86,24 +86,24 @@ internal sealed class SampleHistory(MemoryShare memory)
     /// <summary>Puts samples before those that there are: what others kept of this node before it started. Those that are known already are left out.</summary>
     public void AddBefore(IEnumerable<SampleRow> earlier)
     {
-        lock (access)
+        lock (_access)
         {
             var known = Read(Taken(0)).Select(static row => row.UnixMilliseconds).ToHashSet();
-            var merged = Read(Taken(0)[..before]).Concat(earlier.Where(row => !known.Contains(row.UnixMilliseconds))).OrderBy(static row => row.UnixMilliseconds).ToList();
-            var own = chunks[before..];
-            memory.Release((long)before * ChunkBytes);
-            chunks.Clear();
+            var merged = Read(Taken(0)[.._before]).Concat(earlier.Where(row => !known.Contains(row.UnixMilliseconds))).OrderBy(static row => row.UnixMilliseconds).ToList();
+            var own = _chunks[_before..];
+            memory.Release((long)_before * ChunkBytes);
+            _chunks.Clear();
             foreach (var row in merged)
             {
-                if (chunks.Count == 0 || !chunks[^1].TryAdd(row.UnixMilliseconds, row.Figures))
+                if (_chunks.Count == 0 || !_chunks[^1].TryAdd(row.UnixMilliseconds, row.Figures))
                 {
-                    chunks.Add(NewChunk(row.UnixMilliseconds, row.Figures));
+                    _chunks.Add(NewChunk(row.UnixMilliseconds, row.Figures));
                 }
             }
 
-            before = chunks.Count;
-            chunks.AddRange(own);
-            count = chunks.Sum(static chunk => chunk.Count);
+            _before = _chunks.Count;
+            _chunks.AddRange(own);
+            _count = _chunks.Sum(static chunk => chunk.Count);
             LetGoOfOldest();
         }
     }
@@ -111,11 +111,11 @@ internal sealed class SampleHistory(MemoryShare memory)
     /// <summary>Lets go of everything.</summary>
     public void Clear()
     {
-        lock (access)
+        lock (_access)
         {
-            memory.Release((long)chunks.Count * ChunkBytes);
-            chunks.Clear();
-            (before, count) = (0, 0);
+            memory.Release((long)_chunks.Count * ChunkBytes);
+            _chunks.Clear();
+            (_before, _count) = (0, 0);
         }
     }
 
@@ -123,7 +123,7 @@ internal sealed class SampleHistory(MemoryShare memory)
     public IEnumerable<SampleRow> Between(long fromUnixMilliseconds, long throughUnixMilliseconds)
     {
         Part[] taken;
-        lock (access)
+        lock (_access)
         {
             taken = [.. Taken(0).Where(part => part.Latest >= fromUnixMilliseconds && part.Earliest <= throughUnixMilliseconds)];
         }
@@ -138,9 +138,9 @@ internal sealed class SampleHistory(MemoryShare memory)
     public IEnumerable<SampleRow> After(long unixMilliseconds)
     {
         Part[] taken;
-        lock (access)
+        lock (_access)
         {
-            taken = [.. Taken(unixMilliseconds == 0 ? 0 : before)];
+            taken = [.. Taken(unixMilliseconds == 0 ? 0 : _before)];
         }
 
         // From behind: it is the last but one nearly always.
@@ -158,7 +158,7 @@ internal sealed class SampleHistory(MemoryShare memory)
 
     /// <summary>Chunks from one on as they are now: bytes of them that are written never change.</summary>
     private Part[] Taken(int from) =>
-        [.. chunks.Skip(from).Select(static chunk => new Part(chunk, chunk.Used, chunk.EarliestUnixMilliseconds, chunk.LatestUnixMilliseconds, chunk.IsOrdered))];
+        [.. _chunks.Skip(from).Select(static chunk => new Part(chunk, chunk.Used, chunk.EarliestUnixMilliseconds, chunk.LatestUnixMilliseconds, chunk.IsOrdered))];
 
     private static IEnumerable<SampleRow> Read(Part[] taken) => taken.SelectMany(static part => part.Chunk.Read(part.Used));
 
@@ -172,11 +172,11 @@ internal sealed class SampleHistory(MemoryShare memory)
 
     private void LetGoOfOldest()
     {
-        while (chunks.Count > MostChunks || (chunks.Count > 1 && count - chunks[0].Count >= MostSamples))
+        while (_chunks.Count > MostChunks || (_chunks.Count > 1 && _count - _chunks[0].Count >= MostSamples))
         {
-            count -= chunks[0].Count;
-            chunks.RemoveAt(0);
-            before = Math.Max(0, before - 1);
+            _count -= _chunks[0].Count;
+            _chunks.RemoveAt(0);
+            _before = Math.Max(0, _before - 1);
             memory.Release(ChunkBytes);
         }
     }

@@ -24,21 +24,21 @@ internal sealed class SlowEvents(MemoryShare memory)
 
     private const int EventBytes = 32;
 
-    private readonly Lock access = new();
+    private readonly Lock _access = new();
 
     // Which go first follows from when they came, not from what they say of when they were: a clock that jumps must not cost what was kept.
-    private readonly Queue<SlowEvent> events = new();
-    private readonly HashSet<SlowEvent> known = [];
-    private long newest;
+    private readonly Queue<SlowEvent> _events = new();
+    private readonly HashSet<SlowEvent> _known = [];
+    private long _newest;
 
     /// <summary>When the latest of those that came last ended, in microseconds since 1970; 0 when there is none.</summary>
     public long NewestUnixMicroseconds
     {
         get
         {
-            lock (access)
+            lock (_access)
             {
-                return newest;
+                return _newest;
             }
         }
     }
@@ -46,21 +46,21 @@ internal sealed class SlowEvents(MemoryShare memory)
     /// <summary>Adds some; those that are known already count once, and those that came first make room.</summary>
     public void Add(IEnumerable<SlowEvent> added)
     {
-        lock (access)
+        lock (_access)
         {
             long latest = 0;
             foreach (var one in added)
             {
                 latest = Math.Max(latest, one.EndUnixMicroseconds);
-                if (!known.Add(one))
+                if (!_known.Add(one))
                 {
                     continue;
                 }
 
-                events.Enqueue(one);
-                if (events.Count > Most)
+                _events.Enqueue(one);
+                if (_events.Count > Most)
                 {
-                    known.Remove(events.Dequeue());
+                    _known.Remove(_events.Dequeue());
                 }
                 else
                 {
@@ -68,28 +68,28 @@ internal sealed class SlowEvents(MemoryShare memory)
                 }
             }
 
-            newest = latest > 0 ? latest : newest;
+            _newest = latest > 0 ? latest : _newest;
         }
     }
 
     /// <summary>Lets go of all.</summary>
     public void Clear()
     {
-        lock (access)
+        lock (_access)
         {
-            memory.Release((long)events.Count * EventBytes);
-            events.Clear();
-            known.Clear();
-            newest = 0;
+            memory.Release((long)_events.Count * EventBytes);
+            _events.Clear();
+            _known.Clear();
+            _newest = 0;
         }
     }
 
     /// <summary>Those that ended after a time, in the order in which they ended.</summary>
     public IReadOnlyList<SlowEvent> Since(long unixMicroseconds)
     {
-        lock (access)
+        lock (_access)
         {
-            return [.. events.Where(one => one.EndUnixMicroseconds > unixMicroseconds).OrderBy(static one => one.EndUnixMicroseconds)];
+            return [.. _events.Where(one => one.EndUnixMicroseconds > unixMicroseconds).OrderBy(static one => one.EndUnixMicroseconds)];
         }
     }
 }

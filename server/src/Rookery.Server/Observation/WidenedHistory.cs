@@ -3,8 +3,8 @@ namespace Rookery.Server.Observation;
 /// <summary>Samples in spans as wide as they must be for so many points: means, of percentiles the largest, of what counts up the last. A span without a sample is left out, so that a gap is seen as one.</summary>
 internal sealed class WidenedHistory
 {
-    private readonly double[] sums = new double[Figures.Count];
-    private readonly int[] counts = new int[Figures.Count];
+    private readonly double[] _sums = new double[Figures.Count];
+    private readonly int[] _counts = new int[Figures.Count];
 
     /// <summary>Chooses the span.</summary>
     /// <param name="fromUnixSecond">The first second.</param>
@@ -37,7 +37,7 @@ internal sealed class WidenedHistory
                 }
 
                 begin = second;
-                Array.Clear(counts);
+                Array.Clear(_counts);
             }
 
             Add(sample.Figures);
@@ -59,12 +59,12 @@ internal sealed class WidenedHistory
                 continue;
             }
 
-            bool isFirst = counts[figure]++ == 0;
-            sums[figure] = isFirst ? value : Figures.MergeOf((Figure)figure) switch
+            bool isFirst = _counts[figure]++ == 0;
+            _sums[figure] = isFirst ? value : Figures.MergeOf((Figure)figure) switch
             {
-                FigureMerge.Largest => Math.Max(sums[figure], value),
+                FigureMerge.Largest => Math.Max(_sums[figure], value),
                 FigureMerge.Last => value,
-                _ => sums[figure] + value,
+                _ => _sums[figure] + value,
             };
         }
     }
@@ -74,9 +74,9 @@ internal sealed class WidenedHistory
         double[] figures = new double[Figures.Count];
         for (int figure = 0; figure < figures.Length; figure++)
         {
-            figures[figure] = counts[figure] == 0 ? double.NaN
-                : Figures.MergeOf((Figure)figure) == FigureMerge.Mean ? sums[figure] / counts[figure]
-                : sums[figure];
+            figures[figure] = _counts[figure] == 0 ? double.NaN
+                : Figures.MergeOf((Figure)figure) == FigureMerge.Mean ? _sums[figure] / _counts[figure]
+                : _sums[figure];
         }
 
         return new SampleRow(second * 1000, figures);

@@ -8,13 +8,13 @@ public sealed class IdleMemory : IDisposable
 {
     private const long Growth = 4 << 20;
     private static readonly TimeSpan Period = TimeSpan.FromSeconds(10);
-    private readonly Func<long> work;
-    private readonly Func<long> resident;
-    private readonly Action giveBack;
-    private readonly ITimer timer;
-    private long workSeen = -1;
-    private long leastBytes;
-    private long lastBytes;
+    private readonly Func<long> _work;
+    private readonly Func<long> _resident;
+    private readonly Action _giveBack;
+    private readonly ITimer _timer;
+    private long _workSeen = -1;
+    private long _leastBytes;
+    private long _lastBytes;
 
     /// <summary>Looks from now on.</summary>
     /// <param name="work">A count that changes with work.</param>
@@ -23,36 +23,36 @@ public sealed class IdleMemory : IDisposable
     /// <param name="time">The clock.</param>
     public IdleMemory(Func<long> work, Func<long> resident, Action giveBack, TimeProvider time)
     {
-        this.work = work;
-        this.resident = resident;
-        this.giveBack = giveBack;
-        timer = time.CreateTimer(static idle => ((IdleMemory)idle!).Look(), this, Period, Period);
+        _work = work;
+        _resident = resident;
+        _giveBack = giveBack;
+        _timer = time.CreateTimer(static idle => ((IdleMemory)idle!).Look(), this, Period, Period);
     }
 
     /// <summary>Looks no more.</summary>
-    public void Dispose() => timer.Dispose();
+    public void Dispose() => _timer.Dispose();
 
     private void Look()
     {
-        long seen = work();
-        long bytes = resident();
-        bool isGrowing = bytes - lastBytes >= Growth / 8;
-        lastBytes = bytes;
-        if (seen != workSeen)
+        long seen = _work();
+        long bytes = _resident();
+        bool isGrowing = bytes - _lastBytes >= Growth / 8;
+        _lastBytes = bytes;
+        if (seen != _workSeen)
         {
-            workSeen = seen;
-            leastBytes = 0;
+            _workSeen = seen;
+            _leastBytes = 0;
             return;
         }
 
         // It falls by itself, too: the kernel takes pages of the executable.
-        leastBytes = Math.Min(leastBytes, bytes);
-        if (bytes - leastBytes >= Growth && !isGrowing)
+        _leastBytes = Math.Min(_leastBytes, bytes);
+        if (bytes - _leastBytes >= Growth && !isGrowing)
         {
-            giveBack();
+            _giveBack();
 
             // What could not be given back is no reason to try again.
-            leastBytes = lastBytes = resident();
+            _leastBytes = _lastBytes = _resident();
         }
     }
 }

@@ -6,8 +6,8 @@ namespace Rookery.Server;
 /// <summary>Writes the text format of Prometheus, version 0.0.4: families with help and type, samples with labels. Values are in base units.</summary>
 internal sealed class PrometheusText
 {
-    private readonly StringBuilder text = new(16 << 10);
-    private string family = string.Empty;
+    private readonly StringBuilder _text = new(16 << 10);
+    private string _family = string.Empty;
 
     /// <summary>Begins a family of samples that only grow.</summary>
     public PrometheusText Counter(string name, string help) => Begin(name, "counter", help);
@@ -29,27 +29,27 @@ internal sealed class PrometheusText
     /// <summary>Adds a sample whose name is the family's and a suffix ("_bucket").</summary>
     public PrometheusText Sample(string suffix, double value, params ReadOnlySpan<(string Name, string Value)> labels)
     {
-        text.Append(family).Append(suffix);
+        _text.Append(_family).Append(suffix);
         char before = '{';
         foreach (var (name, content) in labels)
         {
-            text.Append(before).Append(name).Append("=\"").Append(Escape(content)).Append('"');
+            _text.Append(before).Append(name).Append("=\"").Append(Escape(content)).Append('"');
             before = ',';
         }
 
-        text.Append(labels.IsEmpty ? " " : "} ").Append(value.ToString("R", CultureInfo.InvariantCulture)).Append('\n');
+        _text.Append(labels.IsEmpty ? " " : "} ").Append(value.ToString("R", CultureInfo.InvariantCulture)).Append('\n');
         return this;
     }
 
-    public override string ToString() => text.ToString();
+    public override string ToString() => _text.ToString();
 
     private static string Escape(string content) =>
         content.Replace("\\", @"\\", StringComparison.Ordinal).Replace("\"", "\\\"", StringComparison.Ordinal).Replace("\n", "\\n", StringComparison.Ordinal);
 
     private PrometheusText Begin(string name, string type, string help)
     {
-        family = name;
-        text.Append("# HELP ").Append(name).Append(' ').Append(help).Append("\n# TYPE ").Append(name).Append(' ').Append(type).Append('\n');
+        _family = name;
+        _text.Append("# HELP ").Append(name).Append(' ').Append(help).Append("\n# TYPE ").Append(name).Append(' ').Append(type).Append('\n');
         return this;
     }
 }

@@ -15,27 +15,27 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
 
     private const string ContentType = "application/x-ndjson; charset=utf-8";
     private static readonly TimeSpan ProgressPeriod = TimeSpan.FromSeconds(1);
-    private readonly List<(long Line, string Reason)> badLines = [];
-    private long progressAt = time.GetTimestamp();
-    private int named;
+    private readonly List<(long Line, string Reason)> _badLines = [];
+    private long _progressAt = time.GetTimestamp();
+    private int _named;
 
     public void AddBadLine(long line, string reason)
     {
-        if (named < BadLinesNamed)
+        if (_named < BadLinesNamed)
         {
-            named++;
-            badLines.Add((line, reason));
+            _named++;
+            _badLines.Add((line, reason));
         }
     }
 
     public async Task MakeProgressAsync()
     {
-        if (time.GetElapsedTime(progressAt) < ProgressPeriod)
+        if (time.GetElapsedTime(_progressAt) < ProgressPeriod)
         {
             return;
         }
 
-        progressAt = time.GetTimestamp();
+        _progressAt = time.GetTimestamp();
         using var answer = AnswerBuffer.Rent();
         WriteBadLines(answer);
         WriteCounts(answer, "Progress");
@@ -58,7 +58,7 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
 
     private void WriteBadLines(AnswerBuffer answer)
     {
-        foreach (var (line, reason) in badLines)
+        foreach (var (line, reason) in _badLines)
         {
             using (var json = new Utf8JsonWriter(answer))
             {
@@ -71,7 +71,7 @@ internal sealed class ImportReport(HttpContext http, TimeProvider time, NdjsonIm
             answer.Write("\n"u8);
         }
 
-        badLines.Clear();
+        _badLines.Clear();
     }
 
     private void WriteCounts(AnswerBuffer answer, string name)

@@ -18,28 +18,28 @@ internal sealed class NdjsonImport : IDisposable
     private const int CommandDocuments = 4096;
     private static readonly TimeSpan RetryDelay = TimeSpan.FromMilliseconds(200);
 
-    private readonly Database database;
-    private readonly IConsensus consensus;
-    private readonly StreamedRoom room;
-    private readonly TimeProvider time;
-    private readonly NdjsonReader reader = new();
-    private BatchWriter writer;
-    private Task inFlight = Task.CompletedTask;
+    private readonly Database _database;
+    private readonly IConsensus _consensus;
+    private readonly StreamedRoom _room;
+    private readonly TimeProvider _time;
+    private readonly NdjsonReader _reader = new();
+    private BatchWriter _writer;
+    private Task _inFlight = Task.CompletedTask;
 
     public NdjsonImport(Database database, IConsensus consensus, StreamedRoom room, TimeProvider time)
     {
-        this.database = database;
-        this.consensus = consensus;
-        this.room = room;
-        this.time = time;
-        writer = Begin();
+        _database = database;
+        _consensus = consensus;
+        _room = room;
+        _time = time;
+        _writer = Begin();
     }
 
     /// <summary>The line read last, from 1.</summary>
-    public long Line => reader.Line;
+    public long Line => _reader.Line;
 
     /// <summary>Bytes of a line that came cut and is not whole yet.</summary>
-    public int CollectedBytes => reader.CollectedBytes;
+    public int CollectedBytes => _reader.CollectedBytes;
 
     /// <summary>Documents that are durable.</summary>
     public long Stored { get; private set; }
@@ -54,10 +54,10 @@ internal sealed class NdjsonImport : IDisposable
     public bool MayBeRepeated { get; private set; } = true;
 
     /// <summary>Gives it bytes; they must stay unchanged until <see cref="ReadUntilDue"/> has returned false.</summary>
-    public void Feed(ReadOnlyMemory<byte> bytes) => reader.Feed(bytes);
+    public void Feed(ReadOnlyMemory<byte> bytes) => _reader.Feed(bytes);
 
     /// <summary>Says that no further bytes come.</summary>
-    public void Complete() => reader.Complete();
+    public void Complete() => _reader.Complete();
 
     /// <summary>Reads what was fed.</summary>
     /// <param name="refuse">Told of each bad line: number and reason.</param>
@@ -66,12 +66,12 @@ internal sealed class NdjsonImport : IDisposable
     {
         while (true)
         {
-            switch (reader.Read(out var document, out var error))
+            switch (_reader.Read(out var document, out var error))
             {
                 case StreamRead.Item when DocumentId.TryValidateForStore(document.MetadataId, out error):
                     MayBeRepeated &= document.MetadataId is [.., not ((byte)'/' or (byte)'|')];
-                    writer.Put(document.MetadataId, ExpectedChangeVector.None, document);
-                    if (writer.Length >= CommandBytes || writer.Count >= CommandDocuments || !room.HasRoomForChunk(writer.Length, CommandBytes))
+                    _writer.Put(document.MetadataId, ExpectedChangeVector.None, document);
+                    if (_writer.Length >= CommandBytes || _writer.Count >= CommandDocuments || !_room.HasRoomForChunk(_writer.Length, CommandBytes))
                     {
                         return true;
                     }
@@ -79,7 +79,7 @@ internal sealed class NdjsonImport : IDisposable
                     break;
                 case StreamRead.Item or StreamRead.Error:
                     Bad++;
-                    refuse(reader.Line, error.ToString());
+                    refuse(_reader.Line, error.ToString());
                     break;
                 default:
                     return false;
@@ -90,17 +90,17 @@ internal sealed class NdjsonImport : IDisposable
     /// <summary>Proposes what was gathered, after the command before it became durable.</summary>
     public async Task FlushAsync(CancellationToken cancellation)
     {
-        await inFlight;
-        if (writer.Count == 0 || Rejection is not null)
+        await _inFlight;
+        if (_writer.Count == 0 || Rejection is not null)
         {
             return;
         }
 
-        int count = writer.Count;
-        var command = writer.Complete();
-        writer = Begin();
-        inFlight = StoreAsync(command, count, cancellation);
-        room.ChunkIsOnItsWay();
+        int count = _writer.Count;
+        var command = _writer.Complete();
+        _writer = Begin();
+        _inFlight = StoreAsync(command, count, cancellation);
+        _room.ChunkIsOnItsWay();
     }
 
     /// <summary>Ends it early, because no more can be read; what was stored stays.</summary>
@@ -110,14 +110,14 @@ internal sealed class NdjsonImport : IDisposable
     public async ValueTask StoreRestAsync(CancellationToken cancellation)
     {
         await FlushAsync(cancellation);
-        await inFlight;
-        room.ChunksAreStored();
+        await _inFlight;
+        _room.ChunksAreStored();
     }
 
     /// <summary>Waits for bytes; when the client pauses, what was gathered goes to the disk meanwhile and its room to others.</summary>
     public async Task<ReadResult> StoreWhileWaitingAsync(Task<ReadResult> read, CancellationToken cancellation)
     {
-        await Task.WhenAny(read, inFlight);
+        await Task.WhenAny(read, _inFlight);
         if (!read.IsCompleted)
         {
             await StoreRestAsync(cancellation);
@@ -128,11 +128,11 @@ internal sealed class NdjsonImport : IDisposable
 
     public void Dispose()
     {
-        writer.Dispose();
-        reader.Dispose();
+        _writer.Dispose();
+        _reader.Dispose();
     }
 
-    private BatchWriter Begin() => new(CommandKind.BulkPut, database.Number);
+    private BatchWriter Begin() => new(CommandKind.BulkPut, _database.Number);
 
     // An import has no reason to give up when others write much: it waits its turn. A refused command is gone, so a copy is kept for the next try.
     private async Task StoreAsync(CommandBuffer command, int count, CancellationToken cancellation)
@@ -140,7 +140,7 @@ internal sealed class NdjsonImport : IDisposable
         using var copy = Copy(command);
         while (true)
         {
-            var outcome = await consensus.ProposeAsync(command, cancellation);
+            var outcome = await _consensus.ProposeAsync(command, cancellation);
             if (outcome.Rejection is null)
             {
                 Stored += count;
@@ -153,7 +153,7 @@ internal sealed class NdjsonImport : IDisposable
                 return;
             }
 
-            await Task.Delay(RetryDelay, time, cancellation);
+            await Task.Delay(RetryDelay, _time, cancellation);
             command = Copy(copy);
         }
     }

@@ -8,17 +8,17 @@ internal sealed class CompactionMerge(EngineContext context, Memtable none, byte
     // What a lookup of another row counts for beside the bytes that are merged: many of them wait for the disk.
     private const int LookupBytes = 1024;
 
-    private readonly RowDropping dropping =
+    private readonly RowDropping _dropping =
         new(context, group, none, context.Published.Current.Runs, context.Durable.Manifest.Position, context.Durable.Deletions.Ranges, older);
 
-    private readonly RunOutput output = new(context, group, IoKind.Compaction, context.Durable.Deletions.Ranges);
-    private byte[]? resumeAt;
+    private readonly RunOutput _output = new(context, group, IoKind.Compaction, context.Durable.Deletions.Ranges);
+    private byte[]? _resumeAt;
 
     /// <summary>The files written: one, or none when no row was left.</summary>
     public IReadOnlyList<RunEntry> Files { get; private set; } = [];
 
     /// <summary>Their bytes.</summary>
-    public long Bytes => output.Bytes;
+    public long Bytes => _output.Bytes;
 
     /// <summary>Merges up to <paramref name="toExclusive"/> (empty: to the end).</summary>
     /// <returns>False when damage was met.</returns>
@@ -30,19 +30,19 @@ internal sealed class CompactionMerge(EngineContext context, Memtable none, byte
         bool found = cursor.SeekForward([]);
         while (found && (toExclusive.IsEmpty || cursor.Key.SequenceCompareTo(toExclusive) < 0))
         {
-            if (output.IsFull)
+            if (_output.IsFull)
             {
-                resumeAt = cursor.Key.ToArray();
+                _resumeAt = cursor.Key.ToArray();
                 break;
             }
 
-            if (!dropping.MayDrop(cursor.Key, cursor.Sequence, cursor.Kind, cursor.Value))
+            if (!_dropping.MayDrop(cursor.Key, cursor.Sequence, cursor.Kind, cursor.Value))
             {
-                output.Add(cursor.Key, cursor.Sequence, cursor.Kind, cursor.Value);
+                _output.Add(cursor.Key, cursor.Sequence, cursor.Kind, cursor.Value);
             }
 
-            unpaced += cursor.Key.Length + cursor.Value.Length + ((dropping.Lookups - lookups) * LookupBytes);
-            lookups = dropping.Lookups;
+            unpaced += cursor.Key.Length + cursor.Value.Length + ((_dropping.Lookups - lookups) * LookupBytes);
+            lookups = _dropping.Lookups;
             if (unpaced > RunOutput.PaceBytes)
             {
                 context.Options.Pacer?.Yield(unpaced, context.IsUrgent);
@@ -58,24 +58,24 @@ internal sealed class CompactionMerge(EngineContext context, Memtable none, byte
             return false;
         }
 
-        resumeAt ??= found ? toExclusive.ToArray() : null;
-        Files = output.Finish();
+        _resumeAt ??= found ? toExclusive.ToArray() : null;
+        Files = _output.Finish();
         return true;
     }
 
     /// <summary>What is left of the inputs.</summary>
-    public SortedRun[] Left() => resumeAt is null
+    public SortedRun[] Left() => _resumeAt is null
         ? []
         : [.. inputs.Select(run => new SortedRun([.. run.Files.Where(IsLeft).Select(Rest)])).Where(run => run.Files.Length > 0)];
 
     /// <summary>Makes runs that contain the output durable and visible.</summary>
     public void Install(SortedRun[]?[] runs)
     {
-        Deletions deletions = CoveredRuns.Drop(runs, context.Durable.Deletions.Forget(dropping.ForgottenThrough));
+        Deletions deletions = CoveredRuns.Drop(runs, context.Durable.Deletions.Forget(_dropping.ForgottenThrough));
         var next = new RunSet(runs);
         try
         {
-            output.HandOver();
+            _output.HandOver();
             context.Durable.Install(context, next, context.Durable.Manifest.Position, deletions, flushed: null);
         }
         finally
@@ -86,13 +86,13 @@ internal sealed class CompactionMerge(EngineContext context, Memtable none, byte
 
     public void Dispose()
     {
-        dropping.Dispose();                             // it holds the inputs, whose files go with the output's clean-up
-        output.Dispose();
+        _dropping.Dispose();                             // it holds the inputs, whose files go with the output's clean-up
+        _output.Dispose();
     }
 
-    private bool IsLeft(RunEntry file) => file.LastKey.SequenceCompareTo(resumeAt) >= 0;
+    private bool IsLeft(RunEntry file) => file.LastKey.SequenceCompareTo(_resumeAt) >= 0;
 
-    private RunEntry Rest(RunEntry file) => file.FirstKey.SequenceCompareTo(resumeAt) >= 0 ? file : file with { From = resumeAt };
+    private RunEntry Rest(RunEntry file) => file.FirstKey.SequenceCompareTo(_resumeAt) >= 0 ? file : file with { From = _resumeAt };
 
     private MergeSource OpenSource(SortedRun run) => new(
         new SortedRunCursor(run.Files, context.Sources.Damage, context.Sources.Tables.NamesOf(group), static reader => reader.OpenSequentialCursor(IoKind.Compaction)),

@@ -9,28 +9,28 @@ internal sealed class Compactor
     private const int LinkedShareOfRun = 16;
     private const int SpaceFloorRuns = 4;
 
-    private readonly EngineContext context;
-    private readonly CompactionPicker picker;
-    private readonly Memtable none;
+    private readonly EngineContext _context;
+    private readonly CompactionPicker _picker;
+    private readonly Memtable _none;
 
     // Per group the merges under way, the widest at the bottom: while a long one goes on, newer runs are merged among themselves.
-    private readonly Dictionary<byte, Stack<CompactionJob>> jobs = [];
+    private readonly Dictionary<byte, Stack<CompactionJob>> _jobs = [];
 
     // What the sample of a file said, for as long as a merge is under way that asks again at each part.
-    private readonly Dictionary<long, bool> staleFiles = [];
+    private readonly Dictionary<long, bool> _staleFiles = [];
 
     public Compactor(EngineContext context)
     {
-        this.context = context;
-        none = new Memtable(context.Arenas);
-        picker = new CompactionPicker(context.Options.FanIn, context.Options.MemtableBytes, SpaceFloorRuns * context.Options.RunBytes);
+        _context = context;
+        _none = new Memtable(context.Arenas);
+        _picker = new CompactionPicker(context.Options.FanIn, context.Options.MemtableBytes, SpaceFloorRuns * context.Options.RunBytes);
     }
 
     /// <summary>Bytes of runs that merges under way or due would read.</summary>
     public long PendingBytes(RunSet runs)
     {
         long pending = 0;
-        foreach (byte group in context.Sources.Tables.Groups)
+        foreach (byte group in _context.Sources.Tables.Groups)
         {
             ReadOnlySpan<SortedRun> ofGroup = runs.Of(group);
             Range picked = Pick(group, ofGroup, ofGroup);
@@ -47,12 +47,12 @@ internal sealed class Compactor
     /// <exception cref="DiskException">Nothing changed; the step can be tried again.</exception>
     public bool Step()
     {
-        RunSet runs = context.Published.Current.Runs;
-        foreach (byte group in context.Sources.Tables.Groups)
+        RunSet runs = _context.Published.Current.Runs;
+        foreach (byte group in _context.Sources.Tables.Groups)
         {
-            if (group == TableMap.Chunks && FileRewrite.FindDead(context, runs) is { } dead)
+            if (group == TableMap.Chunks && FileRewrite.FindDead(_context, runs) is { } dead)
             {
-                return new FileRewrite(context, none).Do(group, dead);
+                return new FileRewrite(_context, _none).Do(group, dead);
             }
 
             if (JobOf(group, runs.Of(group)) is { } job)
@@ -61,14 +61,14 @@ internal sealed class Compactor
             }
         }
 
-        return FileRewrite.FindCovered(context, runs) is { } covered && new FileRewrite(context, none).Do(covered.Group, covered.File);
+        return FileRewrite.FindCovered(_context, runs) is { } covered && new FileRewrite(_context, _none).Do(covered.Group, covered.File);
     }
 
     private CompactionJob? JobOf(byte group, ReadOnlySpan<SortedRun> runs)
     {
-        if (!jobs.TryGetValue(group, out Stack<CompactionJob>? underWay))
+        if (!_jobs.TryGetValue(group, out Stack<CompactionJob>? underWay))
         {
-            jobs[group] = underWay = [];
+            _jobs[group] = underWay = [];
         }
 
         foreach (CompactionJob job in underWay.ToArray())
@@ -97,24 +97,24 @@ internal sealed class Compactor
 
     // Chunks stay where they are while most of them live. But a flush with one large value makes a file of its own, and each costs a descriptor, memory and a place in every manifest.
     private Range Pick(byte group, ReadOnlySpan<SortedRun> runs, ReadOnlySpan<SortedRun> usable) =>
-        group == TableMap.Chunks ? picker.PickSmall(usable, context.Options.RunBytes / LinkedShareOfRun) : picker.Pick(usable, KeptDeletions.ForgettableThrough(context.KeptDeletions, runs, context.Durable.Manifest.Position));
+        group == TableMap.Chunks ? _picker.PickSmall(usable, _context.Options.RunBytes / LinkedShareOfRun) : _picker.Pick(usable, KeptDeletions.ForgettableThrough(_context.KeptDeletions, runs, _context.Durable.Manifest.Position));
 
     // What cannot be read cannot be merged; it waits for its repair, and newer runs are merged without it.
     private bool IsDamaged(SortedRun run) => run.Files.Any(file =>
-        !file.IsReadable || context.Sources.Damage.Events.Any(damage => string.Equals(damage.File, file.Reader.Path, StringComparison.Ordinal)));
+        !file.IsReadable || _context.Sources.Damage.Events.Any(damage => string.Equals(damage.File, file.Reader.Path, StringComparison.Ordinal)));
 
     private bool DoPart(CompactionJob job)
     {
-        Stack<CompactionJob> underWay = jobs[job.Group];
+        Stack<CompactionJob> underWay = _jobs[job.Group];
         underWay.Pop();
         if (job.Inputs.Any(IsDamaged))
         {
             return true;
         }
 
-        ReadOnlySpan<SortedRun> runs = context.Published.Current.Runs.Of(job.Group);
+        ReadOnlySpan<SortedRun> runs = _context.Published.Current.Runs.Of(job.Group);
         CompactionPart part = CompactionPart.Next(job.Inputs, file => MayLink(job.Group, file));
-        using var merge = new CompactionMerge(context, none, job.Group, job.Inputs, runs[job.PlaceIn(runs).End.Value..]);
+        using var merge = new CompactionMerge(_context, _none, job.Group, job.Inputs, runs[job.PlaceIn(runs).End.Value..]);
         if (part.Linked.Count == 0 && !merge.Run(part.ToExclusive.Span))
         {
             return true;                                // damage, which is noted by now: the job is given up
@@ -129,7 +129,7 @@ internal sealed class Compactor
         }
         else
         {
-            staleFiles.Clear();
+            _staleFiles.Clear();
         }
 
         Count(part, merge);
@@ -139,7 +139,7 @@ internal sealed class Compactor
     // Looks the runs up again: a flush may have come in between.
     private bool Install(CompactionJob job, SortedRun[] left, SortedRun? output, CompactionMerge merge)
     {
-        SortedRun[]?[] changed = context.Published.Current.Runs.ToArrays();
+        SortedRun[]?[] changed = _context.Published.Current.Runs.ToArrays();
         SortedRun[] ofGroup = changed[job.Group] ?? [];
         Range place = job.PlaceIn(ofGroup);
         if (place.Equals(default))
@@ -154,22 +154,22 @@ internal sealed class Compactor
 
     private void Count(CompactionPart part, CompactionMerge merge)
     {
-        context.Counters.LinkedFiles += part.Linked.Count;
-        context.Counters.Compactions += part.Linked.Count > 0 ? 0 : 1;
-        context.Counters.CompactedBytes += merge.Bytes;
+        _context.Counters.LinkedFiles += part.Linked.Count;
+        _context.Counters.Compactions += part.Linked.Count > 0 ? 0 : 1;
+        _context.Counters.CompactedBytes += merge.Bytes;
     }
 
     private bool MayLink(byte group, RunEntry file) =>
         file.From.IsEmpty
-        && file.Summary.FileBytes >= context.Options.RunBytes / LinkedShareOfRun
+        && file.Summary.FileBytes >= _context.Options.RunBytes / LinkedShareOfRun
         && file.Summary.Tombstones * 2 <= file.Summary.Rows
         && !IsMostlyStale(group, file);
 
     private bool IsMostlyStale(byte group, RunEntry file)
     {
-        if (!staleFiles.TryGetValue(file.Summary.FileId, out bool isStale))
+        if (!_staleFiles.TryGetValue(file.Summary.FileId, out bool isStale))
         {
-            staleFiles[file.Summary.FileId] = isStale = FileRewrite.IsMostlyStale(context, none, group, file);
+            _staleFiles[file.Summary.FileId] = isStale = FileRewrite.IsMostlyStale(_context, _none, group, file);
         }
 
         return isStale;

@@ -9,7 +9,7 @@ namespace Rookery.Storage;
 /// <param name="chunkRuns">The runs of chunks, changed by <see cref="Note"/>.</param>
 internal sealed class DeadChunks(int chunkBytes, SortedRun[] chunkRuns)
 {
-    private readonly Dictionary<RunEntry, long> dead = new(ReferenceEqualityComparer.Instance);
+    private readonly Dictionary<RunEntry, long> _dead = new(ReferenceEqualityComparer.Instance);
 
     /// <summary>Counts a value that was released. Its chunks may lie in several files.</summary>
     public void Add(ReadOnlySpan<byte> releasedKey, ReadOnlySpan<byte> releasedValue)
@@ -26,7 +26,7 @@ internal sealed class DeadChunks(int chunkBytes, SortedRun[] chunkRuns)
             {
                 if (run.FileOf(chunk) is { IsReadable: true } file && file.Reader.MayContain(hash))
                 {
-                    dead[file] = dead.GetValueOrDefault(file) + Math.Min(chunkBytes, valueBytes);
+                    _dead[file] = _dead.GetValueOrDefault(file) + Math.Min(chunkBytes, valueBytes);
                 }
             }
         }
@@ -37,9 +37,9 @@ internal sealed class DeadChunks(int chunkBytes, SortedRun[] chunkRuns)
     {
         for (int i = 0; i < chunkRuns.Length; i++)
         {
-            foreach (RunEntry file in chunkRuns[i].Files.Where(dead.ContainsKey).ToArray())
+            foreach (RunEntry file in chunkRuns[i].Files.Where(_dead.ContainsKey).ToArray())
             {
-                chunkRuns[i] = chunkRuns[i].Replace(file, file with { DeadBytes = file.DeadBytes + dead[file] });
+                chunkRuns[i] = chunkRuns[i].Replace(file, file with { DeadBytes = file.DeadBytes + _dead[file] });
             }
         }
     }

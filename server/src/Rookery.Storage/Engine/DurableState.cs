@@ -10,13 +10,13 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     private const long FirstRevisionOfUse = 3;          // the first start that was cut off leaves 1, in one slot
 
     // Files of a manifest whose write failed: it may be on disk all the same, so they stay until a later one is.
-    private readonly List<string> doubtful = [];
-    private ManifestRecord manifest = manifest;
-    private long nextFileId = firstFileId;
-    private long revision = manifest.Revision;
+    private readonly List<string> _doubtful = [];
+    private ManifestRecord _manifest = manifest;
+    private long _nextFileId = firstFileId;
+    private long _revision = manifest.Revision;
 
     /// <summary>The durable manifest.</summary>
-    public ManifestRecord Manifest => Volatile.Read(ref manifest);
+    public ManifestRecord Manifest => Volatile.Read(ref _manifest);
 
     /// <summary>What it says of deletions.</summary>
     public Deletions Deletions { get; private set; } = Deletions.Of(manifest);
@@ -25,7 +25,7 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     public long WrittenBytes => slots.WrittenBytes;
 
     /// <summary>A file number that was never used.</summary>
-    public long TakeFileId() => nextFileId++;
+    public long TakeFileId() => _nextFileId++;
 
     /// <summary>The path of a run file.</summary>
     public string PathOf(long fileId) => Path.Join(directory, RunFileName.Of(fileId));
@@ -107,11 +107,11 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         catch (DiskException)
         {
             var known = context.Published.Current.Runs.Files().Select(file => file.Summary.FileId).ToHashSet();
-            doubtful.AddRange(written.Files.Select(file => file.Summary.FileId).Where(id => !known.Contains(id)).Select(PathOf));
+            _doubtful.AddRange(written.Files.Select(file => file.Summary.FileId).Where(id => !known.Contains(id)).Select(PathOf));
             throw;
         }
 
-        Volatile.Write(ref manifest, written);
+        Volatile.Write(ref _manifest, written);
         Deletions = Deletions.Of(written);
     }
 
@@ -142,8 +142,8 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
     // Once a later manifest is durable, the files of one that may be are needed no more.
     private void Collect(EngineContext context)
     {
-        doubtful.ForEach(context.Garbage.Add);
-        doubtful.Clear();
+        _doubtful.ForEach(context.Garbage.Add);
+        _doubtful.Clear();
         context.Garbage.Collect();
     }
 
@@ -189,10 +189,10 @@ internal sealed class DurableState(ManifestSlots slots, ManifestRecord manifest,
         return new ManifestRecord
         {
             // Never the revision of an attempt that failed: that one may be on disk.
-            Revision = ++revision,
+            Revision = ++_revision,
             FeatureLevel = Manifest.FeatureLevel,
             Position = position,
-            NextFileId = nextFileId,
+            NextFileId = _nextFileId,
             Groups = groups,
             RangeTombstones = deletions.Ranges.Pieces,
             PastRangeTombstones = deletions.Past.Pieces,

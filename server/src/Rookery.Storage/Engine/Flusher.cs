@@ -66,10 +66,10 @@ internal sealed unsafe class Flusher(EngineContext context)
 /// <summary>The files of one flush, all groups together: they are kept or dropped as one.</summary>
 internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtable, RangeTombstoneSet rangeTombstones) : IDisposable
 {
-    private readonly List<RunOutput> outputs = [];
+    private readonly List<RunOutput> _outputs = [];
 
     /// <summary>Bytes written.</summary>
-    public long Bytes => outputs.Sum(output => output.Bytes);
+    public long Bytes => _outputs.Sum(output => output.Bytes);
 
     /// <summary>The highest sequence of a tombstone that was left out.</summary>
     public long ForgottenThrough { get; private set; }
@@ -80,7 +80,7 @@ internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtabl
         RunSet runs = context.Published.Current.Runs;
         using var dropping = new RowDropping(context, group, memtable, runs, memtable.Position, rangeTombstones, runs.Of(group));
         var output = new RunOutput(context, group, IoKind.RunWrite, rangeTombstones);
-        outputs.Add(output);
+        _outputs.Add(output);
         foreach (SkipList list in memtable.Lists)
         {
             if (context.Sources.Tables.GroupOf((byte)list.Keyspace) == group)
@@ -95,9 +95,9 @@ internal sealed unsafe class FlushOutput(EngineContext context, Memtable memtabl
     }
 
     /// <summary>Says that a manifest may name the files.</summary>
-    public void HandOver() => outputs.ForEach(output => output.HandOver());
+    public void HandOver() => _outputs.ForEach(output => output.HandOver());
 
-    public void Dispose() => outputs.ForEach(output => output.Dispose());
+    public void Dispose() => _outputs.ForEach(output => output.Dispose());
 
     private void Write(SkipList list, RowDropping dropping, RunOutput output)
     {

@@ -9,15 +9,15 @@ namespace Rookery.Storage;
 /// </summary>
 internal sealed class GarbageFiles(IDisk disk)
 {
-    private readonly ConcurrentQueue<string> paths = new();
+    private readonly ConcurrentQueue<string> _paths = new();
 
     /// <summary>Takes a file that no durable manifest names.</summary>
-    public void Add(string path) => paths.Enqueue(path);
+    public void Add(string path) => _paths.Enqueue(path);
 
     /// <summary>Deletes what waits.</summary>
     public void Collect()
     {
-        for (int left = paths.Count; left > 0 && paths.TryDequeue(out string? path); left--)
+        for (int left = _paths.Count; left > 0 && _paths.TryDequeue(out string? path); left--)
         {
             try
             {
@@ -25,7 +25,7 @@ internal sealed class GarbageFiles(IDisk disk)
             }
             catch (DiskException refused) when (refused.Error != Errno.NoEntry)
             {
-                paths.Enqueue(path);
+                _paths.Enqueue(path);
             }
             catch (DiskException)
             {

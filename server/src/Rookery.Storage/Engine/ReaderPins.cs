@@ -13,10 +13,10 @@ internal sealed class ReaderPins(EngineContext context)
 
     private const int LeastCachePart = 4;
 
-    private long ended;
+    private long _ended;
 
     /// <summary>States whose readers were ended since the engine was opened.</summary>
-    public long Ended => Volatile.Read(ref ended);
+    public long Ended => Volatile.Read(ref _ended);
 
     /// <summary>Bytes that readers keep now, of memtables and of files.</summary>
     public (long MemoryBytes, long FileBytes) Measure()
@@ -48,7 +48,7 @@ internal sealed class ReaderPins(EngineContext context)
             }
             else if (state.End())
             {
-                Volatile.Write(ref ended, ended + 1);
+                Volatile.Write(ref _ended, _ended + 1);
             }
         }
 
@@ -70,7 +70,7 @@ internal sealed class ReaderPins(EngineContext context)
     // What a state holds beyond the newest one, and beyond those that were added before.
     private sealed class Pins
     {
-        private readonly HashSet<object> counted = new(ReferenceEqualityComparer.Instance);
+        private readonly HashSet<object> _counted = new(ReferenceEqualityComparer.Instance);
 
         public Pins(EngineState newest) => Add(newest, counts: false);
 
@@ -84,14 +84,14 @@ internal sealed class ReaderPins(EngineContext context)
         {
             foreach (Memtable memtable in (Memtable[])[state.Active, .. state.Frozen])
             {
-                MemoryBytes += counted.Add(memtable) && counts ? memtable.Bytes : 0;
+                MemoryBytes += _counted.Add(memtable) && counts ? memtable.Bytes : 0;
             }
 
-            if (counted.Add(state.Runs))
+            if (_counted.Add(state.Runs))
             {
                 foreach (RunEntry file in state.Runs.Files())
                 {
-                    FileBytes += file.Reader is { } reader && counted.Add(reader) && counts ? file.Summary.FileBytes : 0;
+                    FileBytes += file.Reader is { } reader && _counted.Add(reader) && counts ? file.Summary.FileBytes : 0;
                 }
             }
         }

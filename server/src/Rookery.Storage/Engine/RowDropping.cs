@@ -13,15 +13,15 @@ internal sealed class RowDropping : IDisposable
     private const int Sample = 64;
     private const int StaleOfSample = 16;
 
-    private readonly byte group;
-    private readonly RangeTombstoneSet rangeTombstones;
-    private readonly SortedRun[] older;
-    private readonly ICompactionFilter? filter;
-    private readonly EngineState settled;
-    private readonly int chunkBytes;
-    private readonly long forgettableThrough;
-    private int asked;
-    private int stale;
+    private readonly byte _group;
+    private readonly RangeTombstoneSet _rangeTombstones;
+    private readonly SortedRun[] _older;
+    private readonly ICompactionFilter? _filter;
+    private readonly EngineState _settled;
+    private readonly int _chunkBytes;
+    private readonly long _forgettableThrough;
+    private int _asked;
+    private int _stale;
 
     /// <summary>Prepares for one group.</summary>
     /// <param name="context">The engine.</param>
@@ -33,13 +33,13 @@ internal sealed class RowDropping : IDisposable
     /// <param name="older">Sorted runs of the group that are older than everything that is being merged.</param>
     public RowDropping(EngineContext context, byte group, Memtable flushed, RunSet runs, ManifestPosition position, RangeTombstoneSet rangeTombstones, ReadOnlySpan<SortedRun> older)
     {
-        this.group = group;
-        this.rangeTombstones = rangeTombstones;
-        this.older = older.ToArray();
-        filter = context.Options.Filter is { } given && context.Sources.Tables.TablesOf(group).Any(given.Concerns) ? given : null;
-        settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, position);
-        chunkBytes = context.Options.ChunkBytes;
-        forgettableThrough = KeptDeletions.ForgettableThrough(context.KeptDeletions, runs.Of(group), position);
+        _group = group;
+        _rangeTombstones = rangeTombstones;
+        _older = older.ToArray();
+        _filter = context.Options.Filter is { } given && context.Sources.Tables.TablesOf(group).Any(given.Concerns) ? given : null;
+        _settled = new EngineState(context.Sources, flushed, [], runs, rangeTombstones, position);
+        _chunkBytes = context.Options.ChunkBytes;
+        _forgettableThrough = KeptDeletions.ForgettableThrough(context.KeptDeletions, runs.Of(group), position);
     }
 
     /// <summary>How often another row was looked up, which may mean a read from disk.</summary>
@@ -61,19 +61,19 @@ internal sealed class RowDropping : IDisposable
         }
     }
 
-    public void Dispose() => settled.Release();
+    public void Dispose() => _settled.Release();
 
     private bool IsDead(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
-        if (!rangeTombstones.IsEmpty && rangeTombstones.CoveringSequence(key) > sequence)
+        if (!_rangeTombstones.IsEmpty && _rangeTombstones.CoveringSequence(key) > sequence)
         {
             return true;
         }
 
-        return kind == RowKind.Tombstone ? sequence <= forgettableThrough && !IsInOlder(key) && Forget(sequence)
-            : group == TableMap.Chunks ? IsReleased(key)
-            : group == TableMap.Released ? sequence <= forgettableThrough && !HasChunks(key, BinaryPrimitives.ReadInt64LittleEndian(value)) && Forget(sequence)
-            : filter is not null && filter.Concerns(key[MemtableNode.KeyspaceBytes - 1]) && IsStale(key, sequence, kind, value);
+        return kind == RowKind.Tombstone ? sequence <= _forgettableThrough && !IsInOlder(key) && Forget(sequence)
+            : _group == TableMap.Chunks ? IsReleased(key)
+            : _group == TableMap.Released ? sequence <= _forgettableThrough && !HasChunks(key, BinaryPrimitives.ReadInt64LittleEndian(value)) && Forget(sequence)
+            : _filter is not null && _filter.Concerns(key[MemtableNode.KeyspaceBytes - 1]) && IsStale(key, sequence, kind, value);
     }
 
     private bool Forget(long sequence)
@@ -84,8 +84,8 @@ internal sealed class RowDropping : IDisposable
 
     private bool IsInOlder(ReadOnlySpan<byte> key)
     {
-        ulong hash = older.Length == 0 ? 0 : KeyHash.Of(key);
-        foreach (SortedRun run in older)
+        ulong hash = _older.Length == 0 ? 0 : KeyHash.Of(key);
+        foreach (SortedRun run in _older)
         {
             if (run.FileOf(key) is { } file && (!file.IsReadable || file.Reader.MayContain(hash)))
             {
@@ -100,7 +100,7 @@ internal sealed class RowDropping : IDisposable
     {
         Span<byte> released = stackalloc byte[LargeValue.StemBytes];
         LargeValue.WriteReleasedKey(released, chunkKey[..LargeValue.StemBytes]);
-        return Lookup.MayHold(settled, released) && Lookup.Holds(settled, released);
+        return Lookup.MayHold(_settled, released) && Lookup.Holds(_settled, released);
     }
 
     // The note of a release has served when no chunk of the value is left. Its chunks may lie in several files, which are written again in any order: all are asked for.
@@ -109,10 +109,10 @@ internal sealed class RowDropping : IDisposable
         Span<byte> chunk = stackalloc byte[LargeValue.ChunkKeyBytes];
         releasedKey.CopyTo(chunk);
         chunk[sizeof(uint)] = TableMap.Chunks;
-        for (uint number = 0; number * (long)chunkBytes < valueBytes; number++)
+        for (uint number = 0; number * (long)_chunkBytes < valueBytes; number++)
         {
             BinaryPrimitives.WriteUInt32BigEndian(chunk[LargeValue.StemBytes..], number);
-            if (Lookup.MayHold(settled, chunk))
+            if (Lookup.MayHold(_settled, chunk))
             {
                 return true;
             }
@@ -123,20 +123,20 @@ internal sealed class RowDropping : IDisposable
 
     private bool IsStale(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
-        int place = asked++ % Stride;
+        int place = _asked++ % Stride;
         if (place == 0)
         {
-            stale = 0;
+            _stale = 0;
         }
 
-        if (place >= Sample && stale < StaleOfSample)
+        if (place >= Sample && _stale < StaleOfSample)
         {
             return false;
         }
 
         Lookups++;
-        bool isStale = filter!.IsStale(key, sequence, kind == RowKind.LargeReference ? [] : value, new Snapshot(settled));
-        stale += isStale && place < Sample ? 1 : 0;
+        bool isStale = _filter!.IsStale(key, sequence, kind == RowKind.LargeReference ? [] : value, new Snapshot(_settled));
+        _stale += isStale && place < Sample ? 1 : 0;
         return isStale;
     }
 }

@@ -9,18 +9,18 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
 {
     public const long PaceBytes = 256 * 1024;
 
-    private readonly List<RunEntry> finished = [];
-    private readonly long clearedThrough = cleared.IsEmpty ? 0 : cleared.Pieces.Max(piece => piece.Sequence);
-    private RunWriter? writer;
-    private long fileId;
-    private long pacedBytes;
-    private bool handedOver;
+    private readonly List<RunEntry> _finished = [];
+    private readonly long _clearedThrough = cleared.IsEmpty ? 0 : cleared.Pieces.Max(piece => piece.Sequence);
+    private RunWriter? _writer;
+    private long _fileId;
+    private long _pacedBytes;
+    private bool _handedOver;
 
     /// <summary>Whether the file being written has reached its size: the next row begins another.</summary>
-    public bool IsFull => writer is not null && (writer.EstimatedBytes >= context.Options.RunBytes || writer.Rows >= RunWriter.RowLimit);
+    public bool IsFull => _writer is not null && (_writer.EstimatedBytes >= context.Options.RunBytes || _writer.Rows >= RunWriter.RowLimit);
 
     /// <summary>Bytes of the files that are finished.</summary>
-    public long Bytes => finished.Sum(file => file.Summary.FileBytes);
+    public long Bytes => _finished.Sum(file => file.Summary.FileBytes);
 
     /// <summary>Adds a row.</summary>
     public void Add(ReadOnlySpan<byte> key, long sequence, RowKind rowKind, ReadOnlySpan<byte> value)
@@ -30,19 +30,19 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
             FinishFile();
         }
 
-        if (writer is null)
+        if (_writer is null)
         {
-            fileId = context.Durable.TakeFileId();
+            _fileId = context.Durable.TakeFileId();
             var options = new RunWriterOptions(context.Options.BlockBytes, Filter: context.Sources.Tables.IsLookedUp(group), Paced: true, kind);
-            writer = new RunWriter(context.Disk, context.Durable.PathOf(fileId), fileId, options, context.Io);
-            pacedBytes = 0;
+            _writer = new RunWriter(context.Disk, context.Durable.PathOf(_fileId), _fileId, options, context.Io);
+            _pacedBytes = 0;
         }
 
-        writer.Add(key, sequence, rowKind, value);
-        if (writer.WrittenBytes - pacedBytes >= PaceBytes)
+        _writer.Add(key, sequence, rowKind, value);
+        if (_writer.WrittenBytes - _pacedBytes >= PaceBytes)
         {
-            context.Options.Pacer?.Yield(writer.WrittenBytes - pacedBytes, context.IsUrgent);
-            pacedBytes = writer.WrittenBytes;
+            context.Options.Pacer?.Yield(_writer.WrittenBytes - _pacedBytes, context.IsUrgent);
+            _pacedBytes = _writer.WrittenBytes;
         }
     }
 
@@ -50,18 +50,18 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
     public IReadOnlyList<RunEntry> Finish()
     {
         FinishFile();
-        return finished;
+        return _finished;
     }
 
     /// <summary>Says that a manifest names the files, or may name them: they are not deleted.</summary>
-    public void HandOver() => handedOver = true;
+    public void HandOver() => _handedOver = true;
 
     public void Dispose()
     {
-        writer?.Dispose();
-        foreach (RunEntry file in finished)
+        _writer?.Dispose();
+        foreach (RunEntry file in _finished)
         {
-            if (!handedOver)
+            if (!_handedOver)
             {
                 file.Reader!.Retire(context.Garbage.Add);
             }
@@ -74,22 +74,22 @@ internal sealed class RunOutput(EngineContext context, byte group, IoKind kind, 
 
     private void FinishFile()
     {
-        if (writer is null)
+        if (_writer is null)
         {
             return;
         }
 
-        RunSummary summary = writer.Finish();
-        string path = context.Durable.PathOf(fileId);
-        writer.Dispose();
-        writer = null;
-        RunReader? reader = RunReader.Open(context.Disk, path, fileId, context.Cache, context.Io, out _);
+        RunSummary summary = _writer.Finish();
+        string path = context.Durable.PathOf(_fileId);
+        _writer.Dispose();
+        _writer = null;
+        RunReader? reader = RunReader.Open(context.Disk, path, _fileId, context.Cache, context.Io, out _);
         if (reader is null)
         {
             context.Garbage.Add(path);
             throw new DiskException("read back", path, Errno.InputOutput);
         }
 
-        finished.Add(new RunEntry { Summary = summary, WrittenAs = fileId, Reader = reader, ClearedThrough = clearedThrough });
+        _finished.Add(new RunEntry { Summary = summary, WrittenAs = _fileId, Reader = reader, ClearedThrough = _clearedThrough });
     }
 }

@@ -3,40 +3,40 @@ namespace Rookery.Storage;
 /// <summary>The rows of one group on their way into files of a directory that is not the store's. Disposing it deletes a file that was not finished.</summary>
 internal sealed class ChangesOutput(EngineContext context, string directory, byte group, long firstFile) : IDisposable
 {
-    private readonly List<RunSummary> finished = [];
-    private RunWriter? writer;
+    private readonly List<RunSummary> _finished = [];
+    private RunWriter? _writer;
 
     /// <summary>The files that are finished.</summary>
-    public IReadOnlyList<RunSummary> Files => finished;
+    public IReadOnlyList<RunSummary> Files => _finished;
 
     /// <summary>Bytes so far.</summary>
-    public long Bytes => finished.Sum(file => file.FileBytes) + (writer?.EstimatedBytes ?? 0);
+    public long Bytes => _finished.Sum(file => file.FileBytes) + (_writer?.EstimatedBytes ?? 0);
 
     /// <summary>Adds a row; its key is higher than the last.</summary>
     public void Add(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
-        if (writer is not null && (writer.EstimatedBytes >= context.Options.RunBytes || writer.Rows >= RunWriter.RowLimit))
+        if (_writer is not null && (_writer.EstimatedBytes >= context.Options.RunBytes || _writer.Rows >= RunWriter.RowLimit))
         {
             Finish();
         }
 
-        writer ??= Begin(firstFile + finished.Count);
-        writer.Add(key, sequence, kind, value);
+        _writer ??= Begin(firstFile + _finished.Count);
+        _writer.Add(key, sequence, kind, value);
     }
 
     /// <summary>Ends the last file.</summary>
     public void Finish()
     {
-        if (writer is not null)
+        if (_writer is not null)
         {
-            finished.Add(writer.Finish());
-            writer.Dispose();
-            writer = null;
+            _finished.Add(_writer.Finish());
+            _writer.Dispose();
+            _writer = null;
         }
     }
 
     /// <inheritdoc/>
-    public void Dispose() => writer?.Dispose();
+    public void Dispose() => _writer?.Dispose();
 
     private RunWriter Begin(long fileId)
     {

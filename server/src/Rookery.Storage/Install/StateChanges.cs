@@ -10,20 +10,20 @@ public sealed class StateChanges : IDisposable
 {
     private const long StepBytes = 256 * 1024;
 
-    private readonly Lock gate = new();
-    private readonly EngineContext context;
-    private readonly RunSet runs;
-    private readonly ManifestRecord manifest;
-    private readonly Deletions deletions;
-    private bool ended;
+    private readonly Lock _gate = new();
+    private readonly EngineContext _context;
+    private readonly RunSet _runs;
+    private readonly ManifestRecord _manifest;
+    private readonly Deletions _deletions;
+    private bool _ended;
 
     internal StateChanges(EngineContext context, RunSet runs, ManifestRecord manifest, Deletions deletions, long since)
     {
         runs.Acquire();
-        this.context = context;
-        this.runs = runs;
-        this.manifest = manifest;
-        this.deletions = deletions;
+        _context = context;
+        _runs = runs;
+        _manifest = manifest;
+        _deletions = deletions;
         Since = since;
     }
 
@@ -31,13 +31,13 @@ public sealed class StateChanges : IDisposable
     public long Since { get; }
 
     /// <summary>Up to where it goes.</summary>
-    public ManifestPosition Position => manifest.Position;
+    public ManifestPosition Position => _manifest.Position;
 
     /// <summary>Bytes of all runs.</summary>
-    public long WholeBytes => runs.Files().DistinctBy(file => file.Summary.FileId).Sum(file => file.Summary.FileBytes);
+    public long WholeBytes => _runs.Files().DistinctBy(file => file.Summary.FileId).Sum(file => file.Summary.FileBytes);
 
     /// <summary>About how many bytes it will be: as if the sequences of a run lay evenly in it.</summary>
-    public long EstimatedBytes => (long)runs.Files().DistinctBy(file => file.Summary.FileId).Sum(file => file.Summary.FileBytes * ShareOf(file.Summary));
+    public long EstimatedBytes => (long)_runs.Files().DistinctBy(file => file.Summary.FileId).Sum(file => file.Summary.FileBytes * ShareOf(file.Summary));
 
     /// <summary>Writes it. Any thread, once.</summary>
     /// <param name="directory">Missing or empty. When this fails it holds what has no manifest.</param>
@@ -48,15 +48,15 @@ public sealed class StateChanges : IDisposable
     /// <exception cref="OperationCanceledException">It was disposed meanwhile.</exception>
     public bool Write(string directory, long mostBytes)
     {
-        lock (gate)
+        lock (_gate)
         {
             StopIfEnded();
-            context.Disk.CreateDirectory(directory);
+            _context.Disk.CreateDirectory(directory);
             var groups = new List<ManifestGroup>();
             long nextFile = 1;
-            foreach (byte group in context.Sources.Tables.Groups)
+            foreach (byte group in _context.Sources.Tables.Groups)
             {
-                using var output = new ChangesOutput(context, directory, group, nextFile);
+                using var output = new ChangesOutput(_context, directory, group, nextFile);
                 if (!WriteGroup(group, output, mostBytes))
                 {
                     return false;
@@ -71,17 +71,17 @@ public sealed class StateChanges : IDisposable
                 }
             }
 
-            context.Disk.SyncDirectory(directory);
-            new ManifestSlots(context.Disk, directory, context.Io).Write(new ManifestRecord
+            _context.Disk.SyncDirectory(directory);
+            new ManifestSlots(_context.Disk, directory, _context.Io).Write(new ManifestRecord
             {
                 Revision = 1,
-                FeatureLevel = manifest.FeatureLevel,
+                FeatureLevel = _manifest.FeatureLevel,
                 Position = Position,
                 NextFileId = nextFile,
                 Groups = groups,
-                RangeTombstones = deletions.Since(Since).Pieces,
+                RangeTombstones = _deletions.Since(Since).Pieces,
                 PastRangeTombstones = [],
-                ForgottenThrough = deletions.ForgottenThrough,
+                ForgottenThrough = _deletions.ForgottenThrough,
                 StoreId = Guid.Empty,
                 Since = Since,
             });
@@ -92,14 +92,14 @@ public sealed class StateChanges : IDisposable
     /// <summary>Lets go of the runs. Waits until <see cref="Write"/> has noticed.</summary>
     public void Dispose()
     {
-        if (Interlocked.Exchange(ref ended, true))
+        if (Interlocked.Exchange(ref _ended, true))
         {
             return;
         }
 
-        lock (gate)
+        lock (_gate)
         {
-            runs.Release();
+            _runs.Release();
         }
     }
 
@@ -120,7 +120,7 @@ public sealed class StateChanges : IDisposable
         long unpaced = 0;
         for (bool found = rows.SeekForward([]); found; found = rows.Move())
         {
-            if (rows.Sequence >= Since && deletions.Ranges.CoveringSequence(rows.Key) <= rows.Sequence)
+            if (rows.Sequence >= Since && _deletions.Ranges.CoveringSequence(rows.Key) <= rows.Sequence)
             {
                 output.Add(rows.Key, rows.Sequence, rows.Kind, rows.Value);
             }
@@ -129,7 +129,7 @@ public sealed class StateChanges : IDisposable
             if (unpaced > StepBytes)
             {
                 StopIfEnded();
-                context.Options.Pacer?.Yield(unpaced, urgent: false);
+                _context.Options.Pacer?.Yield(unpaced, urgent: false);
                 unpaced = 0;
                 if (output.Bytes > mostBytes)
                 {
@@ -151,12 +151,12 @@ public sealed class StateChanges : IDisposable
     private MergingCursor Open(byte group)
     {
         var sources = new List<MergeSource>();
-        foreach (SortedRun run in runs.Of(group))
+        foreach (SortedRun run in _runs.Of(group))
         {
             RunEntry[] files = [.. run.Files.Where(file => file.Summary.LargestSequence >= Since)];
             if (files.Length > 0)
             {
-                var cursor = new SortedRunCursor(files, context.Sources.Damage, context.Sources.Tables.NamesOf(group), static reader => reader.OpenSequentialCursor(IoKind.Backup));
+                var cursor = new SortedRunCursor(files, _context.Sources.Damage, _context.Sources.Tables.NamesOf(group), static reader => reader.OpenSequentialCursor(IoKind.Backup));
                 sources.Add(new MergeSource(cursor, RangeTombstoneSet.Empty));
             }
         }
@@ -166,7 +166,7 @@ public sealed class StateChanges : IDisposable
 
     private void StopIfEnded()
     {
-        if (Volatile.Read(ref ended))
+        if (Volatile.Read(ref _ended))
         {
             throw new OperationCanceledException("What changed is not wanted any more.");
         }

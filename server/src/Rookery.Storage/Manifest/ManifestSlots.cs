@@ -18,7 +18,7 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     private const int AlignmentBytes = 4096;
     private const int ChecksumFrom = 16;
 
-    private int nextSlot;
+    private int _nextSlot;
 
     private static ReadOnlySpan<byte> Magic => "ROOKMANI"u8;
 
@@ -45,7 +45,7 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
             if (found is not null && (newest is null || found.Revision > newest.Revision))
             {
                 newest = found;
-                nextSlot = 1 - slot;
+                _nextSlot = 1 - slot;
             }
         }
 
@@ -74,8 +74,8 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     /// <exception cref="DiskException">It may or may not be durable now. Its files must stay until a later one is, with a higher revision.</exception>
     public void Write(ManifestRecord manifest)
     {
-        WriteTo(nextSlot, manifest);
-        nextSlot = 1 - nextSlot;
+        WriteTo(_nextSlot, manifest);
+        _nextSlot = 1 - _nextSlot;
     }
 
     /// <summary>
@@ -84,7 +84,7 @@ internal sealed class ManifestSlots(IDisk disk, string directory, IIoRecorder io
     /// </summary>
     public void Settle(ManifestRecord newest)
     {
-        WriteTo(1 - nextSlot, newest);
+        WriteTo(1 - _nextSlot, newest);
         disk.SyncDirectory(directory);
     }
 

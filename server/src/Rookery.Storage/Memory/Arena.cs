@@ -5,37 +5,37 @@ namespace Rookery.Storage;
 /// <summary>Memory that only grows and is given back as a whole. One thread allocates; what it handed out stays where it is until <see cref="Free"/>.</summary>
 internal sealed unsafe class Arena(ArenaPool pool)
 {
-    private readonly List<nint> chunks = [];
-    private byte* next;
-    private byte* end;
-    private long usedBytes;
+    private readonly List<nint> _chunks = [];
+    private byte* _next;
+    private byte* _end;
+    private long _usedBytes;
 
     /// <summary>Bytes handed out.</summary>
-    public long UsedBytes => Volatile.Read(ref usedBytes);
+    public long UsedBytes => Volatile.Read(ref _usedBytes);
 
     /// <summary>Gives <paramref name="bytes"/> bytes at an address divisible by 8. Their content is arbitrary.</summary>
     public byte* Allocate(int bytes)
     {
         Invariant.Holds(bytes <= ArenaPool.ChunkBytes, "an allocation fits an arena chunk");
         int rounded = (bytes + 7) & ~7;
-        if (end - next < rounded)
+        if (_end - _next < rounded)
         {
-            next = pool.Rent();
-            end = next + ArenaPool.ChunkBytes;
-            chunks.Add((nint)next);
+            _next = pool.Rent();
+            _end = _next + ArenaPool.ChunkBytes;
+            _chunks.Add((nint)_next);
         }
 
-        byte* allocated = next;
-        next += rounded;
-        Volatile.Write(ref usedBytes, usedBytes + rounded);
+        byte* allocated = _next;
+        _next += rounded;
+        Volatile.Write(ref _usedBytes, _usedBytes + rounded);
         return allocated;
     }
 
     /// <summary>Gives all memory back. Nobody may hold an address from here.</summary>
     public void Free()
     {
-        pool.Return(chunks);
-        chunks.Clear();
-        next = end = null;
+        pool.Return(_chunks);
+        _chunks.Clear();
+        _next = _end = null;
     }
 }

@@ -11,17 +11,17 @@ internal sealed unsafe class ArenaPool(MemoryShare share) : IDisposable
     /// <summary>Bytes of a chunk: a multiple of the largest page size of our boards (16 KiB), and small enough that a nearly empty memtable is small.</summary>
     public const int ChunkBytes = 256 * 1024;
 
-    private readonly Lock gate = new();
-    private readonly Stack<nint> idle = new();
+    private readonly Lock _gate = new();
+    private readonly Stack<nint> _idle = new();
 
     /// <summary>Bytes of chunks that wait to be used again.</summary>
     public long IdleBytes
     {
         get
         {
-            lock (gate)
+            lock (_gate)
             {
-                return (long)idle.Count * ChunkBytes;
+                return (long)_idle.Count * ChunkBytes;
             }
         }
     }
@@ -29,9 +29,9 @@ internal sealed unsafe class ArenaPool(MemoryShare share) : IDisposable
     /// <summary>Takes a chunk. Goes over the share when it must: a write that is in the journal has to be applied.</summary>
     public byte* Rent()
     {
-        lock (gate)
+        lock (_gate)
         {
-            if (idle.TryPop(out nint chunk))
+            if (_idle.TryPop(out nint chunk))
             {
                 return (byte*)chunk;
             }
@@ -45,11 +45,11 @@ internal sealed unsafe class ArenaPool(MemoryShare share) : IDisposable
     /// <summary>Takes chunks back.</summary>
     public void Return(List<nint> chunks)
     {
-        lock (gate)
+        lock (_gate)
         {
             foreach (nint chunk in chunks)
             {
-                idle.Push(chunk);
+                _idle.Push(chunk);
             }
         }
     }
@@ -57,9 +57,9 @@ internal sealed unsafe class ArenaPool(MemoryShare share) : IDisposable
     /// <summary>Gives waiting chunks back to the system.</summary>
     public void Trim()
     {
-        lock (gate)
+        lock (_gate)
         {
-            while (idle.TryPop(out nint chunk))
+            while (_idle.TryPop(out nint chunk))
             {
                 NativePages.Unmap((byte*)chunk, ChunkBytes);
                 share.Release(ChunkBytes);

@@ -8,26 +8,26 @@ namespace Rookery.Storage;
 /// </summary>
 internal sealed unsafe class Memtable
 {
-    private readonly Arena arena;
-    private readonly SkipList?[] lastUsedByTable = new SkipList?[256];
-    private SkipList[] lists = [];
-    private int references = 1;
-    private int batch;
+    private readonly Arena _arena;
+    private readonly SkipList?[] _lastUsedByTable = new SkipList?[256];
+    private SkipList[] _lists = [];
+    private int _references = 1;
+    private int _batch;
 
     /// <summary>Makes an empty memtable.</summary>
     public Memtable(ArenaPool pool)
     {
-        arena = new Arena(pool);
+        _arena = new Arena(pool);
     }
 
     /// <summary>The number of the last batch that is complete; readers of it pass this as what they may see.</summary>
-    public int LastBatch => batch;
+    public int LastBatch => _batch;
 
     /// <summary>Bytes of arena in use.</summary>
-    public long Bytes => arena.UsedBytes;
+    public long Bytes => _arena.UsedBytes;
 
     /// <summary>The keyspaces in order. Lists that are added later are in later arrays.</summary>
-    public SkipList[] Lists => Volatile.Read(ref lists);
+    public SkipList[] Lists => Volatile.Read(ref _lists);
 
     /// <summary>Range tombstones of batches that are complete. They hide rows of lower sequence everywhere, here too.</summary>
     public RangeTombstoneSet RangeTombstones { get; private set; } = RangeTombstoneSet.Empty;
@@ -36,18 +36,18 @@ internal sealed unsafe class Memtable
     public ManifestPosition Position { get; private set; }
 
     /// <summary>Whether it holds nothing that a flush would have to write. Rows of a batch that was abandoned are nobody's, and before any was completed a flush would have no position.</summary>
-    public bool IsEmpty => batch == 0 || (Lists.Length == 0 && RangeTombstones.IsEmpty);
+    public bool IsEmpty => _batch == 0 || (Lists.Length == 0 && RangeTombstones.IsEmpty);
 
     /// <summary>Adds a version to the batch that is open.</summary>
     public MemtableNode* Insert(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value, ReadOnlySpan<byte> tail) =>
-        ListOf(key).Insert(key, sequence, kind, batch + 1, value, tail);
+        ListOf(key).Insert(key, sequence, kind, _batch + 1, value, tail);
 
     /// <summary>Completes the open batch.</summary>
     public void CompleteBatch(ManifestPosition position, RangeTombstoneSet rangeTombstones)
     {
         Position = position;
         RangeTombstones = rangeTombstones;
-        batch++;
+        _batch++;
     }
 
     /// <summary>The newest version of a key that a reader of batches up to <paramref name="visible"/> sees; null when it sees none.</summary>
@@ -108,36 +108,36 @@ internal sealed unsafe class Memtable
     }
 
     /// <summary>Takes a reference.</summary>
-    public void Acquire() => Invariant.Holds(Interlocked.Increment(ref references) > 1, "a memtable that is in use is acquired");
+    public void Acquire() => Invariant.Holds(Interlocked.Increment(ref _references) > 1, "a memtable that is in use is acquired");
 
     /// <summary>Gives a reference back.</summary>
     public void Release()
     {
-        int left = Interlocked.Decrement(ref references);
+        int left = Interlocked.Decrement(ref _references);
         Invariant.Holds(left >= 0, "a memtable is released once per reference");
         if (left == 0)
         {
-            arena.Free();
+            _arena.Free();
         }
     }
 
     private SkipList ListOf(ReadOnlySpan<byte> key)
     {
         ulong keyspace = MemtableNode.KeyspaceOf(key);
-        ref SkipList? lastUsed = ref lastUsedByTable[key[4]];
+        ref SkipList? lastUsed = ref _lastUsedByTable[key[4]];
         if (lastUsed is not null && lastUsed.Keyspace == keyspace)
         {
             return lastUsed;
         }
 
-        int place = PlaceOf(lists, keyspace);
+        int place = PlaceOf(_lists, keyspace);
         if (place >= 0)
         {
-            return lastUsed = lists[place];
+            return lastUsed = _lists[place];
         }
 
-        lastUsed = new SkipList(keyspace, arena);
-        Volatile.Write(ref lists, [.. lists.AsSpan(0, ~place), lastUsed, .. lists.AsSpan(~place)]);
+        lastUsed = new SkipList(keyspace, _arena);
+        Volatile.Write(ref _lists, [.. _lists.AsSpan(0, ~place), lastUsed, .. _lists.AsSpan(~place)]);
         return lastUsed;
     }
 }

@@ -3,31 +3,31 @@ namespace Rookery.Storage;
 /// <summary>Walks the newest visible version of each key of a memtable, tombstones included. The memtable is kept alive by whoever made the cursor.</summary>
 internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IRowCursor
 {
-    private readonly SkipList[] lists = memtable.Lists;
-    private MemtableNode* current;
-    private int place;
-    private bool backward;
+    private readonly SkipList[] _lists = memtable.Lists;
+    private MemtableNode* _current;
+    private int _place;
+    private bool _backward;
 
-    public ReadOnlySpan<byte> Key => MemtableNode.Key(current);
+    public ReadOnlySpan<byte> Key => MemtableNode.Key(_current);
 
-    public long Sequence => current->Sequence;
+    public long Sequence => _current->Sequence;
 
-    public RowKind Kind => current->Kind;
+    public RowKind Kind => _current->Kind;
 
-    public ReadOnlySpan<byte> Value => MemtableNode.Value(current);
+    public ReadOnlySpan<byte> Value => MemtableNode.Value(_current);
 
     /// <summary>Never any: memory is not checked.</summary>
     public RunDamage? Damage => null;
 
     public bool SeekForward(ReadOnlySpan<byte> from)
     {
-        backward = false;
-        place = Memtable.PlaceOf(lists, MemtableNode.KeyspaceOf(from));
-        MemtableNode* node = place >= 0 ? lists[place].AtOrAfter(from) : null;
-        if (place < 0)
+        _backward = false;
+        _place = Memtable.PlaceOf(_lists, MemtableNode.KeyspaceOf(from));
+        MemtableNode* node = _place >= 0 ? _lists[_place].AtOrAfter(from) : null;
+        if (_place < 0)
         {
-            place = ~place;
-            node = place < lists.Length ? lists[place].First : null;
+            _place = ~_place;
+            node = _place < _lists.Length ? _lists[_place].First : null;
         }
 
         return SettleForward(node);
@@ -35,24 +35,24 @@ internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IR
 
     public bool SeekBackward(ReadOnlySpan<byte> toExclusive)
     {
-        backward = true;
+        _backward = true;
         if (toExclusive.IsEmpty)
         {
-            place = lists.Length - 1;
-            return SettleBackward(place >= 0 ? lists[place].Last() : null);
+            _place = _lists.Length - 1;
+            return SettleBackward(_place >= 0 ? _lists[_place].Last() : null);
         }
 
-        place = Memtable.PlaceOf(lists, MemtableNode.KeyspaceOf(toExclusive));
-        if (place >= 0)
+        _place = Memtable.PlaceOf(_lists, MemtableNode.KeyspaceOf(toExclusive));
+        if (_place >= 0)
         {
-            return SettleBackward(lists[place].Before(toExclusive));
+            return SettleBackward(_lists[_place].Before(toExclusive));
         }
 
-        place = ~place - 1;
-        return SettleBackward(place >= 0 ? lists[place].Last() : null);
+        _place = ~_place - 1;
+        return SettleBackward(_place >= 0 ? _lists[_place].Last() : null);
     }
 
-    public bool Move() => backward ? SettleBackward(lists[place].Before(Key)) : SettleForward(AfterVersionsOf(current));
+    public bool Move() => _backward ? SettleBackward(_lists[_place].Before(Key)) : SettleForward(AfterVersionsOf(_current));
 
     public void Dispose()
     {
@@ -61,21 +61,21 @@ internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IR
     // From a first version on, goes up to the first key of which a version is visible.
     private bool SettleForward(MemtableNode* node)
     {
-        while (place < lists.Length)
+        while (_place < _lists.Length)
         {
             while (node is not null)
             {
                 if (node->Batch <= visible)
                 {
-                    current = node;
+                    _current = node;
                     return true;
                 }
 
                 node = MemtableNode.Next(node, 0);
             }
 
-            place++;
-            node = place < lists.Length ? lists[place].First : null;
+            _place++;
+            node = _place < _lists.Length ? _lists[_place].First : null;
         }
 
         return false;
@@ -84,23 +84,23 @@ internal sealed unsafe class MemtableCursor(Memtable memtable, int visible) : IR
     // From the oldest version of a key on, goes down to the first key of which a version is visible, and there to its newest.
     private bool SettleBackward(MemtableNode* node)
     {
-        while (place >= 0)
+        while (_place >= 0)
         {
             while (node is not null)
             {
                 ReadOnlySpan<byte> key = MemtableNode.Key(node);
-                MemtableNode* newest = Memtable.NewestVisible(lists[place].AtOrAfter(key), key, visible);
+                MemtableNode* newest = Memtable.NewestVisible(_lists[_place].AtOrAfter(key), key, visible);
                 if (newest is not null)
                 {
-                    current = newest;
+                    _current = newest;
                     return true;
                 }
 
-                node = lists[place].Before(key);
+                node = _lists[_place].Before(key);
             }
 
-            place--;
-            node = place >= 0 ? lists[place].Last() : null;
+            _place--;
+            node = _place >= 0 ? _lists[_place].Last() : null;
         }
 
         return false;

@@ -12,32 +12,32 @@ internal sealed unsafe class SkipList
     // With one node in four going a level up, twelve levels carry 16 million nodes at 1.33 links each.
     private const int MaximumHeight = 12;
 
-    private readonly Arena arena;
-    private readonly MemtableNode* head;
+    private readonly Arena _arena;
+    private readonly MemtableNode* _head;
 
     // Where the last insertion went: of each level the node before it and the one after. Tables in order of etag only append, and bulk loads
     // mostly go on where they were: then the search is two comparisons.
-    private readonly nint[] before = new nint[MaximumHeight];
-    private readonly nint[] after = new nint[MaximumHeight];
-    private int height = 1;
-    private ulong random = 0x9E3779B97F4A7C15;
+    private readonly nint[] _before = new nint[MaximumHeight];
+    private readonly nint[] _after = new nint[MaximumHeight];
+    private int _height = 1;
+    private ulong _random = 0x9E3779B97F4A7C15;
 
     /// <summary>Makes an empty list for one keyspace.</summary>
     public SkipList(ulong keyspace, Arena arena)
     {
         Keyspace = keyspace;
-        this.arena = arena;
-        head = (MemtableNode*)arena.Allocate(MemtableNode.BytesOf(MaximumHeight, 0, 0));
-        *head = new MemtableNode { Height = MaximumHeight };
-        new Span<nint>(MemtableNode.Links(head), MaximumHeight).Clear();
-        before.AsSpan().Fill((nint)head);
+        _arena = arena;
+        _head = (MemtableNode*)arena.Allocate(MemtableNode.BytesOf(MaximumHeight, 0, 0));
+        *_head = new MemtableNode { Height = MaximumHeight };
+        new Span<nint>(MemtableNode.Links(_head), MaximumHeight).Clear();
+        _before.AsSpan().Fill((nint)_head);
     }
 
     /// <summary>Database number and table.</summary>
     public ulong Keyspace { get; }
 
     /// <summary>The lowest key, newest version; null when there is none.</summary>
-    public MemtableNode* First => MemtableNode.Next(head, 0);
+    public MemtableNode* First => MemtableNode.Next(_head, 0);
 
     /// <summary>Adds a version in front of the older ones of its key. The value is <paramref name="value"/> and then <paramref name="tail"/>.</summary>
     public MemtableNode* Insert(ReadOnlySpan<byte> key, long sequence, RowKind kind, int batch, ReadOnlySpan<byte> value, ReadOnlySpan<byte> tail)
@@ -49,7 +49,7 @@ internal sealed unsafe class SkipList
         }
 
         int nodeHeight = DrawHeight();
-        var node = (MemtableNode*)arena.Allocate(MemtableNode.BytesOf(nodeHeight, key.Length, value.Length + tail.Length));
+        var node = (MemtableNode*)_arena.Allocate(MemtableNode.BytesOf(nodeHeight, key.Length, value.Length + tail.Length));
         *node = new MemtableNode
         {
             Prefix = prefix,
@@ -67,18 +67,18 @@ internal sealed unsafe class SkipList
         nint* links = MemtableNode.Links(node);
         for (int level = 0; level < nodeHeight; level++)
         {
-            links[level] = after[level];
+            links[level] = _after[level];
         }
 
         for (int level = 0; level < nodeHeight; level++)
         {
-            Volatile.Write(ref MemtableNode.Links((MemtableNode*)before[level])[level], (nint)node);
-            before[level] = (nint)node;
+            Volatile.Write(ref MemtableNode.Links((MemtableNode*)_before[level])[level], (nint)node);
+            _before[level] = (nint)node;
         }
 
-        if (nodeHeight > height)
+        if (nodeHeight > _height)
         {
-            Volatile.Write(ref height, nodeHeight);
+            Volatile.Write(ref _height, nodeHeight);
         }
 
         return node;
@@ -95,14 +95,14 @@ internal sealed unsafe class SkipList
     public MemtableNode* Before(ReadOnlySpan<byte> key)
     {
         MemtableNode* node = LastBefore(MemtableNode.PrefixOf(key), key);
-        return node == head ? null : node;
+        return node == _head ? null : node;
     }
 
     /// <summary>The last version of all; null when there is none.</summary>
     public MemtableNode* Last()
     {
-        MemtableNode* node = head;
-        for (int level = Volatile.Read(ref height) - 1; level >= 0; level--)
+        MemtableNode* node = _head;
+        for (int level = Volatile.Read(ref _height) - 1; level >= 0; level--)
         {
             for (MemtableNode* next = MemtableNode.Next(node, level); next is not null; next = MemtableNode.Next(node, level))
             {
@@ -110,14 +110,14 @@ internal sealed unsafe class SkipList
             }
         }
 
-        return node == head ? null : node;
+        return node == _head ? null : node;
     }
 
     private MemtableNode* LastBefore(ulong prefix, ReadOnlySpan<byte> key)
     {
-        MemtableNode* node = head;
+        MemtableNode* node = _head;
         MemtableNode* notBefore = null;
-        for (int level = Volatile.Read(ref height) - 1; level >= 0; level--)
+        for (int level = Volatile.Read(ref _height) - 1; level >= 0; level--)
         {
             MemtableNode* next = MemtableNode.Next(node, level);
             while (next != notBefore && next is not null && MemtableNode.IsBefore(next, prefix, key))
@@ -134,16 +134,16 @@ internal sealed unsafe class SkipList
 
     private bool GoesOnAtLastInsertion(ulong prefix, ReadOnlySpan<byte> key)
     {
-        var last = (MemtableNode*)before[0];
-        var next = (MemtableNode*)after[0];
-        return (last == head || MemtableNode.IsBefore(last, prefix, key)) && (next is null || !MemtableNode.IsBefore(next, prefix, key));
+        var last = (MemtableNode*)_before[0];
+        var next = (MemtableNode*)_after[0];
+        return (last == _head || MemtableNode.IsBefore(last, prefix, key)) && (next is null || !MemtableNode.IsBefore(next, prefix, key));
     }
 
     private void Search(ulong prefix, ReadOnlySpan<byte> key)
     {
-        MemtableNode* node = head;
+        MemtableNode* node = _head;
         MemtableNode* notBefore = null;
-        for (int level = height - 1; level >= 0; level--)
+        for (int level = _height - 1; level >= 0; level--)
         {
             var next = (MemtableNode*)MemtableNode.Links(node)[level];
             while (next != notBefore && next is not null && MemtableNode.IsBefore(next, prefix, key))
@@ -153,23 +153,23 @@ internal sealed unsafe class SkipList
             }
 
             notBefore = next;
-            before[level] = (nint)node;
-            after[level] = (nint)next;
+            _before[level] = (nint)node;
+            _after[level] = (nint)next;
         }
 
-        for (int level = height; level < MaximumHeight; level++)
+        for (int level = _height; level < MaximumHeight; level++)
         {
-            before[level] = (nint)head;
-            after[level] = 0;
+            _before[level] = (nint)_head;
+            _after[level] = 0;
         }
     }
 
     private int DrawHeight()
     {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        int drawn = 1 + (BitOperations.TrailingZeroCount(random | (1UL << 62)) / 2);
+        _random ^= _random << 13;
+        _random ^= _random >> 7;
+        _random ^= _random << 17;
+        int drawn = 1 + (BitOperations.TrailingZeroCount(_random | (1UL << 62)) / 2);
         Invariant.Holds(drawn > 0, "a node has at least one level");
         return Math.Min(drawn, MaximumHeight);
     }

@@ -15,25 +15,25 @@ internal sealed unsafe class BlockArena
     private const int UnitsPerSegment = SegmentBytes / UnitBytes;
     private const int Words = UnitsPerSegment / 64;
 
-    private readonly List<Segment> segments = [];
-    private int hint;
+    private readonly List<Segment> _segments = [];
+    private int _hint;
 
     /// <summary>Bytes mapped.</summary>
-    public long MappedBytes => (long)segments.Count * SegmentBytes;
+    public long MappedBytes => (long)_segments.Count * SegmentBytes;
 
     /// <summary>Takes <paramref name="bytes"/> neighbouring bytes; null when no segment has them in one piece.</summary>
     public byte* TryAllocate(int bytes)
     {
         int units = Units(bytes);
-        for (int tried = 0; tried < segments.Count; tried++)
+        for (int tried = 0; tried < _segments.Count; tried++)
         {
-            int index = hint + tried < segments.Count ? hint + tried : hint + tried - segments.Count;
-            var segment = segments[index];
+            int index = _hint + tried < _segments.Count ? _hint + tried : _hint + tried - _segments.Count;
+            var segment = _segments[index];
             int unit = segment.FreeUnits < units ? -1 : segment.FindFree(units);
             if (unit >= 0)
             {
                 segment.Set(unit, units);
-                hint = index;
+                _hint = index;
                 return segment.Address + ((long)unit * UnitBytes);
             }
         }
@@ -45,17 +45,17 @@ internal sealed unsafe class BlockArena
     public void Free(byte* address, int bytes)
     {
         int index = SegmentOf(address);
-        segments[index].Clear((int)((address - segments[index].Address) / UnitBytes), Units(bytes));
-        hint = index;
+        _segments[index].Clear((int)((address - _segments[index].Address) / UnitBytes), Units(bytes));
+        _hint = index;
     }
 
     /// <summary>Maps one more segment.</summary>
     public void Grow()
     {
         var segment = new Segment(NativePages.Map(SegmentBytes));
-        int index = segments.FindIndex(other => other.Address > segment.Address);
-        segments.Insert(index < 0 ? segments.Count : index, segment);
-        hint = index < 0 ? segments.Count - 1 : index;
+        int index = _segments.FindIndex(other => other.Address > segment.Address);
+        _segments.Insert(index < 0 ? _segments.Count : index, segment);
+        _hint = index < 0 ? _segments.Count - 1 : index;
     }
 
     /// <summary>Unmaps up to <paramref name="most"/> segments that are wholly free.</summary>
@@ -63,24 +63,24 @@ internal sealed unsafe class BlockArena
     public int Shrink(int most)
     {
         int gone = 0;
-        for (int index = segments.Count - 1; index >= 0 && gone < most; index--)
+        for (int index = _segments.Count - 1; index >= 0 && gone < most; index--)
         {
-            if (segments[index].FreeUnits == UnitsPerSegment)
+            if (_segments[index].FreeUnits == UnitsPerSegment)
             {
-                NativePages.Unmap(segments[index].Address, SegmentBytes);
-                segments.RemoveAt(index);
+                NativePages.Unmap(_segments[index].Address, SegmentBytes);
+                _segments.RemoveAt(index);
                 gone++;
             }
         }
 
-        hint = 0;
+        _hint = 0;
         return gone;
     }
 
     /// <summary>Gives the content of free units back to the system while their segments stay mapped.</summary>
     public void DiscardFree()
     {
-        foreach (var segment in segments)
+        foreach (var segment in _segments)
         {
             segment.DiscardFree();
         }
@@ -90,11 +90,11 @@ internal sealed unsafe class BlockArena
     public int SegmentOf(byte* address)
     {
         int low = 0;
-        int high = segments.Count;
+        int high = _segments.Count;
         while (low < high)
         {
             int middle = (low + high) / 2;
-            if (segments[middle].Address <= address)
+            if (_segments[middle].Address <= address)
             {
                 low = middle + 1;
             }
@@ -104,7 +104,7 @@ internal sealed unsafe class BlockArena
             }
         }
 
-        Invariant.Holds(low > 0 && address < segments[low - 1].Address + SegmentBytes, "a block lies in a mapped segment");
+        Invariant.Holds(low > 0 && address < _segments[low - 1].Address + SegmentBytes, "a block lies in a mapped segment");
         return low - 1;
     }
 
@@ -113,7 +113,7 @@ internal sealed unsafe class BlockArena
     /// <summary>One mapping; a set bit is a unit in use.</summary>
     private sealed class Segment(byte* address)
     {
-        private readonly ulong[] used = new ulong[Words];
+        private readonly ulong[] _used = new ulong[Words];
 
         public byte* Address { get; } = address;
 
@@ -161,8 +161,8 @@ internal sealed unsafe class BlockArena
             for (int each = unit; each < unit + units; each++)
             {
                 ulong bit = 1UL << (each & 63);
-                Invariant.Holds((used[each >> 6] & bit) != 0 != inUse, "a unit of cache memory has one owner");
-                used[each >> 6] ^= bit;
+                Invariant.Holds((_used[each >> 6] & bit) != 0 != inUse, "a unit of cache memory has one owner");
+                _used[each >> 6] ^= bit;
             }
 
             FreeUnits += inUse ? -units : units;
@@ -179,7 +179,7 @@ internal sealed unsafe class BlockArena
             while (unit + length < UnitsPerSegment && length < enough)
             {
                 int at = unit + length;
-                int inWord = BitOperations.TrailingZeroCount((used[at >> 6] ^ complement) >> (at & 63));
+                int inWord = BitOperations.TrailingZeroCount((_used[at >> 6] ^ complement) >> (at & 63));
                 int left = 64 - (at & 63);
                 if (inWord < left)
                 {

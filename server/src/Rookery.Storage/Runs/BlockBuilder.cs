@@ -9,62 +9,62 @@ internal sealed class BlockBuilder(int targetBytes)
     // Varints of suffix, value and sequence as they usually are, and what the row adds to the directory in memory: a closed block fits its cache units.
     private const int RowOverheadBytes = 2 + 2 + 3 + BlockView.DirectoryBytesPerRow;
 
-    private readonly List<PendingRow> rows = [];
-    private byte[] pending = new byte[2 * targetBytes];
-    private int pendingBytes;
-    private int sharedPrefix;
-    private long smallestSequence;
+    private readonly List<PendingRow> _rows = [];
+    private byte[] _pending = new byte[2 * targetBytes];
+    private int _pendingBytes;
+    private int _sharedPrefix;
+    private long _smallestSequence;
 
-    public int Rows => rows.Count;
+    public int Rows => _rows.Count;
 
     /// <summary>The first key; valid until <see cref="Clear"/>.</summary>
-    public ReadOnlySpan<byte> FirstKey => pending.AsSpan(0, rows[0].KeyLength);
+    public ReadOnlySpan<byte> FirstKey => _pending.AsSpan(0, _rows[0].KeyLength);
 
     /// <summary>About how many bytes the block has now.</summary>
-    public int EstimatedBytes => Estimate(rows.Count, pendingBytes, sharedPrefix);
+    public int EstimatedBytes => Estimate(_rows.Count, _pendingBytes, _sharedPrefix);
 
     /// <summary>Whether one more row would make the block larger than it should be. An empty block takes any row.</summary>
     public bool IsFullFor(ReadOnlySpan<byte> key, int valueLength)
     {
-        if (rows.Count == 0)
+        if (_rows.Count == 0)
         {
             return false;
         }
 
-        int prefix = FirstKey[..sharedPrefix].CommonPrefixLength(key);
-        return Estimate(rows.Count + 1, pendingBytes + key.Length + valueLength, prefix) > targetBytes;
+        int prefix = FirstKey[.._sharedPrefix].CommonPrefixLength(key);
+        return Estimate(_rows.Count + 1, _pendingBytes + key.Length + valueLength, prefix) > targetBytes;
     }
 
     public void Add(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
-        int needed = pendingBytes + key.Length + value.Length;
-        if (needed > pending.Length)
+        int needed = _pendingBytes + key.Length + value.Length;
+        if (needed > _pending.Length)
         {
-            Array.Resize(ref pending, Math.Max(needed, pending.Length * 2));
+            Array.Resize(ref _pending, Math.Max(needed, _pending.Length * 2));
         }
 
-        bool isFirst = rows.Count == 0;
-        sharedPrefix = isFirst ? key.Length : FirstKey[..sharedPrefix].CommonPrefixLength(key);
-        smallestSequence = isFirst ? sequence : Math.Min(smallestSequence, sequence);
-        key.CopyTo(pending.AsSpan(pendingBytes));
-        value.CopyTo(pending.AsSpan(pendingBytes + key.Length));
-        rows.Add(new PendingRow(pendingBytes, key.Length, value.Length, sequence, kind));
-        pendingBytes = needed;
+        bool isFirst = _rows.Count == 0;
+        _sharedPrefix = isFirst ? key.Length : FirstKey[.._sharedPrefix].CommonPrefixLength(key);
+        _smallestSequence = isFirst ? sequence : Math.Min(_smallestSequence, sequence);
+        key.CopyTo(_pending.AsSpan(_pendingBytes));
+        value.CopyTo(_pending.AsSpan(_pendingBytes + key.Length));
+        _rows.Add(new PendingRow(_pendingBytes, key.Length, value.Length, sequence, kind));
+        _pendingBytes = needed;
     }
 
     /// <summary>Writes the raw block into <paramref name="target"/>, which has <see cref="EncodedLimitBytes"/>, and gives its length.</summary>
     public int Encode(Span<byte> target)
     {
-        BinaryPrimitives.WriteUInt16LittleEndian(target, (ushort)sharedPrefix);
-        BinaryPrimitives.WriteInt64LittleEndian(target[2..], smallestSequence);
-        FirstKey[..sharedPrefix].CopyTo(target[RunFormat.RawHeaderBytes..]);
-        int at = RunFormat.RawHeaderBytes + sharedPrefix;
-        foreach (ref readonly var row in CollectionsMarshal.AsSpan(rows))
+        BinaryPrimitives.WriteUInt16LittleEndian(target, (ushort)_sharedPrefix);
+        BinaryPrimitives.WriteInt64LittleEndian(target[2..], _smallestSequence);
+        FirstKey[.._sharedPrefix].CopyTo(target[RunFormat.RawHeaderBytes..]);
+        int at = RunFormat.RawHeaderBytes + _sharedPrefix;
+        foreach (ref readonly var row in CollectionsMarshal.AsSpan(_rows))
         {
-            at += Varint.Write(target[at..], (ulong)(row.KeyLength - sharedPrefix));
+            at += Varint.Write(target[at..], (ulong)(row.KeyLength - _sharedPrefix));
             at += Varint.Write(target[at..], ((ulong)row.ValueLength << 2) | (byte)row.Kind);
-            at += Varint.Write(target[at..], (ulong)(row.Sequence - smallestSequence));
-            var suffixAndValue = pending.AsSpan(row.Offset + sharedPrefix, row.KeyLength - sharedPrefix + row.ValueLength);
+            at += Varint.Write(target[at..], (ulong)(row.Sequence - _smallestSequence));
+            var suffixAndValue = _pending.AsSpan(row.Offset + _sharedPrefix, row.KeyLength - _sharedPrefix + row.ValueLength);
             suffixAndValue.CopyTo(target[at..]);
             at += suffixAndValue.Length;
         }
@@ -73,13 +73,13 @@ internal sealed class BlockBuilder(int targetBytes)
     }
 
     /// <summary>Room that is enough for <see cref="Encode"/>.</summary>
-    public int EncodedLimitBytes => RunFormat.RawHeaderBytes + pendingBytes + sharedPrefix + (rows.Count * 3 * Varint.LimitBytes);
+    public int EncodedLimitBytes => RunFormat.RawHeaderBytes + _pendingBytes + _sharedPrefix + (_rows.Count * 3 * Varint.LimitBytes);
 
     public void Clear()
     {
-        rows.Clear();
-        pendingBytes = 0;
-        sharedPrefix = 0;
+        _rows.Clear();
+        _pendingBytes = 0;
+        _sharedPrefix = 0;
     }
 
     private static int Estimate(int rows, int bytes, int prefix) =>

@@ -12,36 +12,36 @@ internal sealed unsafe class BlockCache : IDisposable
     /// <summary>In a run's slot: somebody is reading the block.</summary>
     private const int Loading = int.MaxValue;
 
-    private readonly object[] waiting = [.. Enumerable.Range(0, 16).Select(_ => new object())];
-    private readonly BlockMemory memory;
-    private int now;
+    private readonly object[] _waiting = [.. Enumerable.Range(0, 16).Select(_ => new object())];
+    private readonly BlockMemory _memory;
+    private int _now;
 
     /// <summary>Makes an empty cache whose capacity is the limit of <paramref name="share"/>. Blocks that readers hold may exceed it for as long as they do.</summary>
-    public BlockCache(MemoryShare share) => memory = new BlockMemory(share);
+    public BlockCache(MemoryShare share) => _memory = new BlockMemory(share);
 
     /// <summary>
     /// Native memory that blocks, and index and filter of every open run, may use together. At first the limit of the share; setting a lower one evicts at once.
     /// </summary>
     public long CapacityBytes
     {
-        get => memory.CapacityBytes;
-        set => memory.CapacityBytes = value;
+        get => _memory.CapacityBytes;
+        set => _memory.CapacityBytes = value;
     }
 
     /// <summary>Native memory taken from the system, index and filter of every open run included.</summary>
-    public long UsedBytes => memory.UsedBytes;
+    public long UsedBytes => _memory.UsedBytes;
 
     /// <summary>Gives the memory of blocks back that nobody asked for since the last call: call it about every half minute from a timer.</summary>
-    public void TrimIdle() => memory.TrimIdle(Volatile.Read(ref now), Interlocked.Increment(ref now));
+    public void TrimIdle() => _memory.TrimIdle(Volatile.Read(ref _now), Interlocked.Increment(ref _now));
 
     /// <inheritdoc/>
-    public void Dispose() => memory.Dispose();
+    public void Dispose() => _memory.Dispose();
 
     /// <summary>Counts memory of a run's index and filter, which stays until <see cref="ReleaseFixed"/>; blocks make room for it.</summary>
-    internal void AddFixed(long bytes) => memory.AddFixed(bytes);
+    internal void AddFixed(long bytes) => _memory.AddFixed(bytes);
 
     /// <summary>Gives back what <see cref="AddFixed"/> took, when a run closes, and the memory of its blocks.</summary>
-    internal void ReleaseFixed(long bytes, RunReader run) => memory.Forget(run, bytes);
+    internal void ReleaseFixed(long bytes, RunReader run) => _memory.Forget(run, bytes);
 
     /// <summary>A block, pinned; null when <paramref name="damage"/> says why it cannot be had.</summary>
     /// <param name="run">The run, to which the caller holds a reference.</param>
@@ -54,13 +54,13 @@ internal sealed unsafe class BlockCache : IDisposable
         int slot = Volatile.Read(ref run.Slots[block]);
         if (slot is > 0 and < Loading)
         {
-            var frame = memory.Frame(slot);
+            var frame = _memory.Frame(slot);
             if (frame.TryPin(run, block))
             {
                 damage = null;
                 if (isPointRead)
                 {
-                    frame.Touch(now);
+                    frame.Touch(_now);
                 }
 
                 return frame;
@@ -84,12 +84,12 @@ internal sealed unsafe class BlockCache : IDisposable
             }
             else if (seen > 0)
             {
-                var frame = memory.Frame(seen);
+                var frame = _memory.Frame(seen);
                 if (frame.TryPin(run, block))
                 {
                     if (isPointRead)
                     {
-                        frame.Touch(now);
+                        frame.Touch(_now);
                     }
 
                     return frame;
@@ -100,7 +100,7 @@ internal sealed unsafe class BlockCache : IDisposable
             }
             else if (Interlocked.CompareExchange(ref slot, Loading, seen) == seen)
             {
-                return Load(run, block, memory.IsGhost(seen), out damage);
+                return Load(run, block, _memory.IsGhost(seen), out damage);
             }
         }
     }
@@ -116,7 +116,7 @@ internal sealed unsafe class BlockCache : IDisposable
         }
         finally
         {
-            object waiters = waiting[block % waiting.Length];
+            object waiters = _waiting[block % _waiting.Length];
             lock (waiters)
             {
                 Volatile.Write(ref run.Slots[block], outcome);
@@ -128,7 +128,7 @@ internal sealed unsafe class BlockCache : IDisposable
     /// <summary>Fills a frame with a block that was read. The frame is pinned and not yet shown to others; null when the payload is not a block.</summary>
     internal CachedBlock? Fill(in SealedBlock sealedBlock, RunReader run, int block, bool wasEvictedRecently)
     {
-        var frame = memory.Take(sealedBlock.MemoryBytes, sealedBlock.RawLength, sealedBlock.Rows, now, wasEvictedRecently);
+        var frame = _memory.Take(sealedBlock.MemoryBytes, sealedBlock.RawLength, sealedBlock.Rows, _now, wasEvictedRecently);
         if (!sealedBlock.TryUnpack(frame.Address))
         {
             frame.Unpin();
@@ -141,7 +141,7 @@ internal sealed unsafe class BlockCache : IDisposable
 
     private void WaitForLoad(ref int slot, int block)
     {
-        object waiters = waiting[block % waiting.Length];
+        object waiters = _waiting[block % _waiting.Length];
         lock (waiters)
         {
             while (Volatile.Read(ref slot) == Loading)

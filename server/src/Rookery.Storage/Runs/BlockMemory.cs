@@ -15,34 +15,34 @@ internal sealed unsafe class BlockMemory : IDisposable
     private const int EvictionsBeforeClearingSegment = 8;
     private const int GhostMask = 0x3fff_ffff;
 
-    private readonly Lock gate = new();
-    private readonly BlockArena arena = new();
-    private readonly MemoryShare share;
-    private readonly Stack<CachedBlock> free = new();
-    private Queue<CachedBlock> small = new();
-    private Queue<CachedBlock> main = new();
-    private CachedBlock[] frames = [];
-    private int frameCount;
-    private long capacityBytes;
-    private long fixedBytes;
-    private long blockBytes;
-    private long smallBytes;
-    private int evictions;
+    private readonly Lock _gate = new();
+    private readonly BlockArena _arena = new();
+    private readonly MemoryShare _share;
+    private readonly Stack<CachedBlock> _free = new();
+    private Queue<CachedBlock> _small = new();
+    private Queue<CachedBlock> _main = new();
+    private CachedBlock[] _frames = [];
+    private int _frameCount;
+    private long _capacityBytes;
+    private long _fixedBytes;
+    private long _blockBytes;
+    private long _smallBytes;
+    private int _evictions;
 
     public BlockMemory(MemoryShare share)
     {
-        this.share = share;
-        capacityBytes = share.LimitBytes;
+        _share = share;
+        _capacityBytes = share.LimitBytes;
     }
 
     public long CapacityBytes
     {
-        get => Volatile.Read(ref capacityBytes);
+        get => Volatile.Read(ref _capacityBytes);
         set
         {
-            lock (gate)
+            lock (_gate)
             {
-                capacityBytes = value;
+                _capacityBytes = value;
                 FitCapacity();
             }
         }
@@ -52,54 +52,54 @@ internal sealed unsafe class BlockMemory : IDisposable
     {
         get
         {
-            lock (gate)
+            lock (_gate)
             {
-                return arena.MappedBytes + fixedBytes;
+                return _arena.MappedBytes + _fixedBytes;
             }
         }
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public CachedBlock Frame(int number) => Volatile.Read(ref frames)[number - 1];
+    public CachedBlock Frame(int number) => Volatile.Read(ref _frames)[number - 1];
 
     /// <summary>Whether a slot with this content belongs to a block that left the small queue so recently that it would have deserved to stay.</summary>
-    public bool IsGhost(int slot) => slot < 0 && ((Volatile.Read(ref evictions) + slot + 1) & GhostMask) < Volatile.Read(ref frameCount);
+    public bool IsGhost(int slot) => slot < 0 && ((Volatile.Read(ref _evictions) + slot + 1) & GhostMask) < Volatile.Read(ref _frameCount);
 
     /// <summary>A frame with memory for a block, pinned. Evicts others when there is no room.</summary>
     public CachedBlock Take(int memoryBytes, int rawLength, int rows, int now, bool intoMain)
     {
-        lock (gate)
+        lock (_gate)
         {
             byte* address = TakeMemory(memoryBytes);
-            var frame = free.Count > 0 ? free.Pop() : AddFrame();
+            var frame = _free.Count > 0 ? _free.Pop() : AddFrame();
             frame.Fill(address, memoryBytes, rawLength, rows, now);
             Enqueue(frame, intoMain);
-            blockBytes += memoryBytes;
+            _blockBytes += memoryBytes;
             return frame;
         }
     }
 
     public void AddFixed(long bytes)
     {
-        lock (gate)
+        lock (_gate)
         {
-            share.Reserve(bytes);
-            fixedBytes += bytes;
+            _share.Reserve(bytes);
+            _fixedBytes += bytes;
             FitCapacity();
         }
     }
 
     public void Forget(RunReader run, long bytes)
     {
-        lock (gate)
+        lock (_gate)
         {
-            share.Release(bytes);
-            fixedBytes -= bytes;
+            _share.Release(bytes);
+            _fixedBytes -= bytes;
             foreach (int slot in run.Slots)
             {
-                if (slot > 0 && slot <= frameCount && ReferenceEquals(frames[slot - 1].Owner, run))
+                if (slot > 0 && slot <= _frameCount && ReferenceEquals(_frames[slot - 1].Owner, run))
                 {
-                    _ = TryEvict(frames[slot - 1]);
+                    _ = TryEvict(_frames[slot - 1]);
                 }
             }
         }
@@ -109,9 +109,9 @@ internal sealed unsafe class BlockMemory : IDisposable
     public void TrimIdle(int since, int now)
     {
         Invariant.Holds(now > since, "time goes on");
-        lock (gate)
+        lock (_gate)
         {
-            foreach (var frame in frames.AsSpan(0, frameCount))
+            foreach (var frame in _frames.AsSpan(0, _frameCount))
             {
                 if (!frame.IsFree && frame.LastAsked < since)
                 {
@@ -119,19 +119,19 @@ internal sealed unsafe class BlockMemory : IDisposable
                 }
             }
 
-            small = WithoutFree(small);
-            main = WithoutFree(main);
-            share.Release((long)arena.Shrink(int.MaxValue) * BlockArena.SegmentBytes);
+            _small = WithoutFree(_small);
+            _main = WithoutFree(_main);
+            _share.Release((long)_arena.Shrink(int.MaxValue) * BlockArena.SegmentBytes);
             FitCapacity();
-            arena.DiscardFree();
+            _arena.DiscardFree();
         }
     }
 
     public void Dispose()
     {
-        lock (gate)
+        lock (_gate)
         {
-            capacityBytes = 0;
+            _capacityBytes = 0;
             FitCapacity();
         }
     }
@@ -140,16 +140,16 @@ internal sealed unsafe class BlockMemory : IDisposable
     {
         for (int evicted = 0; ; evicted++)
         {
-            byte* address = arena.TryAllocate(bytes);
+            byte* address = _arena.TryAllocate(bytes);
             if (address is not null)
             {
                 return address;
             }
 
-            bool mayGrow = arena.MappedBytes + fixedBytes + BlockArena.SegmentBytes <= capacityBytes && share.TryReserve(BlockArena.SegmentBytes);
+            bool mayGrow = _arena.MappedBytes + _fixedBytes + BlockArena.SegmentBytes <= _capacityBytes && _share.TryReserve(BlockArena.SegmentBytes);
             if (mayGrow)
             {
-                arena.Grow();
+                _arena.Grow();
             }
             else if (evicted % EvictionsBeforeClearingSegment == EvictionsBeforeClearingSegment - 1)
             {
@@ -159,8 +159,8 @@ internal sealed unsafe class BlockMemory : IDisposable
             else if (!EvictOne())
             {
                 // Readers hold everything. They must go on, so this is memory above the capacity; the next trim takes it back.
-                share.Reserve(BlockArena.SegmentBytes);
-                arena.Grow();
+                _share.Reserve(BlockArena.SegmentBytes);
+                _arena.Grow();
             }
         }
     }
@@ -168,13 +168,13 @@ internal sealed unsafe class BlockMemory : IDisposable
     private bool EvictOne()
     {
         // Each frame passes at most four times: three counts down, and out.
-        for (int left = 4 * (small.Count + main.Count); left > 0 && small.Count + main.Count > 0; left--)
+        for (int left = 4 * (_small.Count + _main.Count); left > 0 && _small.Count + _main.Count > 0; left--)
         {
-            bool fromSmall = main.Count == 0 || (small.Count > 0 && smallBytes * SmallQueueShare >= blockBytes);
-            var frame = (fromSmall ? small : main).Dequeue();
+            bool fromSmall = _main.Count == 0 || (_small.Count > 0 && _smallBytes * SmallQueueShare >= _blockBytes);
+            var frame = (fromSmall ? _small : _main).Dequeue();
             if (frame.IsFree)
             {
-                free.Push(frame);
+                _free.Push(frame);
                 continue;
             }
 
@@ -185,16 +185,16 @@ internal sealed unsafe class BlockMemory : IDisposable
             else if (frame.Frequency > 0)
             {
                 frame.Frequency--;
-                main.Enqueue(frame);
+                _main.Enqueue(frame);
             }
             else if (TryEvict(frame))
             {
-                free.Push(frame);
+                _free.Push(frame);
                 return true;
             }
             else
             {
-                (fromSmall ? small : main).Enqueue(frame);
+                (fromSmall ? _small : _main).Enqueue(frame);
             }
         }
 
@@ -211,28 +211,28 @@ internal sealed unsafe class BlockMemory : IDisposable
 
         if (run is not null)
         {
-            evictions++;
-            Volatile.Write(ref run.Slots[frame.Block], frame.IsMain ? 0 : -(evictions & GhostMask) - 1);
+            _evictions++;
+            Volatile.Write(ref run.Slots[frame.Block], frame.IsMain ? 0 : -(_evictions & GhostMask) - 1);
         }
 
-        smallBytes -= frame.IsMain ? 0 : frame.MemoryBytes;
-        blockBytes -= frame.MemoryBytes;
-        arena.Free(frame.Address, frame.MemoryBytes);
+        _smallBytes -= frame.IsMain ? 0 : frame.MemoryBytes;
+        _blockBytes -= frame.MemoryBytes;
+        _arena.Free(frame.Address, frame.MemoryBytes);
         frame.Clear();
         return true;
     }
 
     private void ClearSegment(int number)
     {
-        if (arena.MappedBytes == 0)
+        if (_arena.MappedBytes == 0)
         {
             return;
         }
 
-        number %= (int)(arena.MappedBytes / BlockArena.SegmentBytes);
-        foreach (var frame in frames.AsSpan(0, frameCount))
+        number %= (int)(_arena.MappedBytes / BlockArena.SegmentBytes);
+        foreach (var frame in _frames.AsSpan(0, _frameCount))
         {
-            if (!frame.IsFree && arena.SegmentOf(frame.Address) == number)
+            if (!frame.IsFree && _arena.SegmentOf(frame.Address) == number)
             {
                 _ = TryEvict(frame);
             }
@@ -242,16 +242,16 @@ internal sealed unsafe class BlockMemory : IDisposable
     /// <summary>Clears segments, highest addresses first, until the capacity is kept or readers hold what is left.</summary>
     private void FitCapacity()
     {
-        for (int segment = (int)(arena.MappedBytes / BlockArena.SegmentBytes) - 1; segment >= 0 && arena.MappedBytes + fixedBytes > capacityBytes; segment--)
+        for (int segment = (int)(_arena.MappedBytes / BlockArena.SegmentBytes) - 1; segment >= 0 && _arena.MappedBytes + _fixedBytes > _capacityBytes; segment--)
         {
             ClearSegment(segment);
-            share.Release((long)arena.Shrink(1) * BlockArena.SegmentBytes);
+            _share.Release((long)_arena.Shrink(1) * BlockArena.SegmentBytes);
         }
     }
 
     private void Promote(CachedBlock frame)
     {
-        smallBytes -= frame.MemoryBytes;
+        _smallBytes -= frame.MemoryBytes;
         frame.Frequency = 0;
         Enqueue(frame, intoMain: true);
     }
@@ -259,8 +259,8 @@ internal sealed unsafe class BlockMemory : IDisposable
     private void Enqueue(CachedBlock frame, bool intoMain)
     {
         frame.IsMain = intoMain;
-        smallBytes += intoMain ? 0 : frame.MemoryBytes;
-        (intoMain ? main : small).Enqueue(frame);
+        _smallBytes += intoMain ? 0 : frame.MemoryBytes;
+        (intoMain ? _main : _small).Enqueue(frame);
     }
 
     private Queue<CachedBlock> WithoutFree(Queue<CachedBlock> queue)
@@ -270,7 +270,7 @@ internal sealed unsafe class BlockMemory : IDisposable
         {
             if (frame.IsFree)
             {
-                free.Push(frame);
+                _free.Push(frame);
             }
             else
             {
@@ -283,16 +283,16 @@ internal sealed unsafe class BlockMemory : IDisposable
 
     private CachedBlock AddFrame()
     {
-        if (frameCount == frames.Length)
+        if (_frameCount == _frames.Length)
         {
             // Readers look frames up without the lock: they see the old array or the new one, and both have what they ask for.
-            var larger = new CachedBlock[Math.Max(64, frames.Length * 2)];
-            frames.CopyTo(larger, 0);
-            Volatile.Write(ref frames, larger);
+            var larger = new CachedBlock[Math.Max(64, _frames.Length * 2)];
+            _frames.CopyTo(larger, 0);
+            Volatile.Write(ref _frames, larger);
         }
 
-        var frame = new CachedBlock(frameCount + 1);
-        frames[frameCount++] = frame;
+        var frame = new CachedBlock(_frameCount + 1);
+        _frames[_frameCount++] = frame;
         return frame;
     }
 }

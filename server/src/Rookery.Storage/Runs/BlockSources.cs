@@ -12,20 +12,20 @@ internal interface IBlockSource : IDisposable
 /// <summary>Blocks through the cache, for walks that answer clients.</summary>
 internal sealed class CachedBlocks(RunReader run, BlockCache cache) : IBlockSource
 {
-    private CachedBlock? pinned;
+    private CachedBlock? _pinned;
 
     public bool TryLoad(int block, out BlockView view, out RunDamage? damage)
     {
         Dispose();
-        pinned = cache.Pin(run, block, isPointRead: false, out damage);
-        view = pinned is null ? default : pinned.View;
-        return pinned is not null;
+        _pinned = cache.Pin(run, block, isPointRead: false, out damage);
+        view = _pinned is null ? default : _pinned.View;
+        return _pinned is not null;
     }
 
     public void Dispose()
     {
-        pinned?.Unpin();
-        pinned = null;
+        _pinned?.Unpin();
+        _pinned = null;
     }
 }
 
@@ -34,10 +34,10 @@ internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlo
 {
     private const int WindowBytes = 256 * 1024;
 
-    private readonly NativeRegion window = new(WindowBytes);
-    private NativeRegion unpacked = new(64 * 1024);
-    private long windowStart;
-    private int windowLength;
+    private readonly NativeRegion _window = new(WindowBytes);
+    private NativeRegion _unpacked = new(64 * 1024);
+    private long _windowStart;
+    private int _windowLength;
 
     public bool TryLoad(int block, out BlockView view, out RunDamage? damage)
     {
@@ -47,14 +47,14 @@ internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlo
         wrong ??= SealedBlock.Open(bytes, run.FileId, run.Index.Offset(block), out sealedBlock);
         if (wrong is null)
         {
-            if (unpacked.Bytes < sealedBlock.MemoryBytes)
+            if (_unpacked.Bytes < sealedBlock.MemoryBytes)
             {
-                unpacked.Dispose();
-                unpacked = new NativeRegion(sealedBlock.MemoryBytes);
+                _unpacked.Dispose();
+                _unpacked = new NativeRegion(sealedBlock.MemoryBytes);
             }
 
-            wrong = sealedBlock.TryUnpack(unpacked.Address) ? null : SealedBlock.Malformed;
-            view = new BlockView(unpacked.Address, sealedBlock.RawLength, sealedBlock.Rows);
+            wrong = sealedBlock.TryUnpack(_unpacked.Address) ? null : SealedBlock.Malformed;
+            view = new BlockView(_unpacked.Address, sealedBlock.RawLength, sealedBlock.Rows);
         }
 
         damage = wrong is null ? null : run.DamageOf(block, wrong);
@@ -63,8 +63,8 @@ internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlo
 
     public void Dispose()
     {
-        window.Dispose();
-        unpacked.Dispose();
+        _window.Dispose();
+        _unpacked.Dispose();
     }
 
     private string? Read(int block, out ReadOnlySpan<byte> bytes)
@@ -72,16 +72,16 @@ internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlo
         bytes = default;
         long offset = run.Index.Offset(block);
         int length = run.Index.BytesOnDisk(block);
-        if (offset < windowStart || offset + length > windowStart + windowLength)
+        if (offset < _windowStart || offset + length > _windowStart + _windowLength)
         {
             int ahead = (int)Math.Min(WindowBytes, run.Index.Offset(run.Index.Blocks) - offset);
             long begun = run.Io.Begin();
-            windowLength = 0;
-            if (run.ReadExactly(offset, window.SpanOf(0, ahead)) is { } wrong)
+            _windowLength = 0;
+            if (run.ReadExactly(offset, _window.SpanOf(0, ahead)) is { } wrong)
             {
                 // Perhaps it is a later block of the window that cannot be read.
                 ahead = length;
-                wrong = run.ReadExactly(offset, window.SpanOf(0, ahead));
+                wrong = run.ReadExactly(offset, _window.SpanOf(0, ahead));
                 if (wrong is not null)
                 {
                     return wrong;
@@ -89,11 +89,11 @@ internal sealed unsafe class SequentialBlocks(RunReader run, IoKind kind) : IBlo
             }
 
             run.Io.Record(kind, begun, ahead);
-            windowStart = offset;
-            windowLength = ahead;
+            _windowStart = offset;
+            _windowLength = ahead;
         }
 
-        bytes = window.SpanOf((int)(offset - windowStart), length);
+        bytes = _window.SpanOf((int)(offset - _windowStart), length);
         return null;
     }
 }

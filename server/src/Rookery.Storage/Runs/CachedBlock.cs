@@ -15,18 +15,18 @@ internal sealed unsafe class CachedBlock(int number)
     private const int Free = 1 << 30;
     private const byte FrequencyLimit = 3;
 
-    private int state = Free;
-    private int block;
-    private RunReader? owner;
+    private int _state = Free;
+    private int _block;
+    private RunReader? _owner;
 
     /// <summary>What a run's slot calls this frame; from 1.</summary>
     public int Number { get; } = number;
 
     /// <summary>The run whose block this is; null while it is being filled or holds nothing.</summary>
-    public RunReader? Owner => Volatile.Read(ref owner);
+    public RunReader? Owner => Volatile.Read(ref _owner);
 
     /// <summary>The block's number in its run.</summary>
-    public int Block => block;
+    public int Block => _block;
 
     public byte* Address { get; private set; }
 
@@ -48,17 +48,17 @@ internal sealed unsafe class CachedBlock(int number)
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryPin(RunReader run, int wanted)
     {
-        if ((Interlocked.Increment(ref state) & Free) == 0 && ReferenceEquals(Owner, run) && block == wanted)
+        if ((Interlocked.Increment(ref _state) & Free) == 0 && ReferenceEquals(Owner, run) && _block == wanted)
         {
             return true;
         }
 
-        Interlocked.Decrement(ref state);
+        Interlocked.Decrement(ref _state);
         return false;
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void Unpin() => Interlocked.Decrement(ref state);
+    public void Unpin() => Interlocked.Decrement(ref _state);
 
     /// <summary>Notes that somebody asked for the block. Races lose a count, which only the order of eviction notices.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -85,32 +85,32 @@ internal sealed unsafe class CachedBlock(int number)
         LastAsked = now;
 
         // Not a plain store: readers with an outdated number may be counting up and down meanwhile.
-        Interlocked.Add(ref state, 1 - Free);
+        Interlocked.Add(ref _state, 1 - Free);
     }
 
     /// <summary>Shows the filled frame to readers.</summary>
     public void Publish(RunReader run, int number)
     {
-        block = number;
-        Volatile.Write(ref owner, run);
+        _block = number;
+        Volatile.Write(ref _owner, run);
     }
 
     /// <summary>Takes an unpinned frame out of use. Under the cache's lock. Its memory is then the caller's to free.</summary>
     public bool TryEvict(out RunReader? formerOwner)
     {
         formerOwner = null;
-        if (Interlocked.CompareExchange(ref state, Free, 0) != 0)
+        if (Interlocked.CompareExchange(ref _state, Free, 0) != 0)
         {
             return false;
         }
 
-        formerOwner = owner;
-        Volatile.Write(ref owner, null);
+        formerOwner = _owner;
+        Volatile.Write(ref _owner, null);
         return true;
     }
 
     /// <summary>Whether the frame holds no block.</summary>
-    public bool IsFree => (Volatile.Read(ref state) & Free) != 0;
+    public bool IsFree => (Volatile.Read(ref _state) & Free) != 0;
 
     /// <summary>Forgets the memory after it was freed.</summary>
     public void Clear()

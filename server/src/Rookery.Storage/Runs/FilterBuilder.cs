@@ -6,31 +6,31 @@ internal sealed class FilterBuilder
     // 64 KiB: below the size from which arrays go to the large object heap.
     private const int PieceLength = 16 * 1024;
 
-    private readonly List<uint[]> pieces = [];
-    private int used = PieceLength;
+    private readonly List<uint[]> _pieces = [];
+    private int _used = PieceLength;
 
     /// <summary>The size that the filter would have now, in bytes.</summary>
     public int SizeBytes => BloomFilter.SizeBytes(Keys);
 
-    private long Keys => ((long)pieces.Count * PieceLength) - (PieceLength - used);
+    private long Keys => ((long)_pieces.Count * PieceLength) - (PieceLength - _used);
 
     public void Add(ReadOnlySpan<byte> key)
     {
-        if (used == PieceLength)
+        if (_used == PieceLength)
         {
-            pieces.Add(new uint[PieceLength]);
-            used = 0;
+            _pieces.Add(new uint[PieceLength]);
+            _used = 0;
         }
 
-        pieces[^1][used++] = BloomFilter.Digest(KeyHash.Of(key));
+        _pieces[^1][_used++] = BloomFilter.Digest(KeyHash.Of(key));
     }
 
     /// <summary>Sets the bits of every key in <paramref name="filter"/>, which is zeroed and of <see cref="SizeBytes"/>.</summary>
     public void Build(Span<byte> filter)
     {
-        for (int piece = 0; piece < pieces.Count; piece++)
+        for (int piece = 0; piece < _pieces.Count; piece++)
         {
-            foreach (uint digest in pieces[piece].AsSpan(0, piece == pieces.Count - 1 ? used : PieceLength))
+            foreach (uint digest in _pieces[piece].AsSpan(0, piece == _pieces.Count - 1 ? _used : PieceLength))
             {
                 BloomFilter.Add(filter, digest);
             }

@@ -21,24 +21,24 @@ internal enum MergedRows
 /// </summary>
 internal sealed class MergingCursor : IRowCursor
 {
-    private readonly MergeSource[] sources;
-    private readonly int[] withRangeTombstones;
-    private readonly MergedRows shown;
+    private readonly MergeSource[] _sources;
+    private readonly int[] _withRangeTombstones;
+    private readonly MergedRows _shown;
 
     // A binary heap of source numbers: the next row in the walk's direction on top; of equal keys the newest.
-    private readonly int[] heap;
-    private int heapCount;
-    private bool isBackward;
-    private byte[] shownKey = new byte[64];
-    private int shownKeyLength;
+    private readonly int[] _heap;
+    private int _heapCount;
+    private bool _isBackward;
+    private byte[] _shownKey = new byte[64];
+    private int _shownKeyLength;
 
     /// <summary>Merges <paramref name="sources"/>, newest first (of equal sequences the first is shown). Disposes their cursors with itself.</summary>
     public MergingCursor(IReadOnlyList<MergeSource> sources, MergedRows shown)
     {
-        this.sources = [.. sources];
-        this.shown = shown;
-        heap = new int[sources.Count];
-        withRangeTombstones = [.. Enumerable.Range(0, sources.Count).Where(source => !sources[source].RangeTombstones.IsEmpty)];
+        _sources = [.. sources];
+        _shown = shown;
+        _heap = new int[sources.Count];
+        _withRangeTombstones = [.. Enumerable.Range(0, sources.Count).Where(source => !sources[source].RangeTombstones.IsEmpty)];
     }
 
     /// <inheritdoc/>
@@ -56,16 +56,16 @@ internal sealed class MergingCursor : IRowCursor
     /// <inheritdoc/>
     public RunDamage? Damage { get; private set; }
 
-    private IRowCursor Top => sources[heap[0]].Rows;
+    private IRowCursor Top => _sources[_heap[0]].Rows;
 
     /// <inheritdoc/>
     public bool SeekForward(ReadOnlySpan<byte> from)
     {
-        isBackward = false;
+        _isBackward = false;
         Begin();
-        for (int source = 0; source < sources.Length; source++)
+        for (int source = 0; source < _sources.Length; source++)
         {
-            if (!Enter(source, sources[source].Rows.SeekForward(from)))
+            if (!Enter(source, _sources[source].Rows.SeekForward(from)))
             {
                 return false;
             }
@@ -77,11 +77,11 @@ internal sealed class MergingCursor : IRowCursor
     /// <inheritdoc/>
     public bool SeekBackward(ReadOnlySpan<byte> toExclusive)
     {
-        isBackward = true;
+        _isBackward = true;
         Begin();
-        for (int source = 0; source < sources.Length; source++)
+        for (int source = 0; source < _sources.Length; source++)
         {
-            if (!Enter(source, sources[source].Rows.SeekBackward(toExclusive)))
+            if (!Enter(source, _sources[source].Rows.SeekBackward(toExclusive)))
             {
                 return false;
             }
@@ -96,7 +96,7 @@ internal sealed class MergingCursor : IRowCursor
     /// <inheritdoc/>
     public void Dispose()
     {
-        foreach (var source in sources)
+        foreach (var source in _sources)
         {
             source.Rows.Dispose();
         }
@@ -104,7 +104,7 @@ internal sealed class MergingCursor : IRowCursor
 
     private void Begin()
     {
-        heapCount = 0;
+        _heapCount = 0;
         Damage = null;
     }
 
@@ -112,8 +112,8 @@ internal sealed class MergingCursor : IRowCursor
     {
         if (hasRow)
         {
-            heap[heapCount++] = source;
-            SiftUp(heapCount - 1);
+            _heap[_heapCount++] = source;
+            SiftUp(_heapCount - 1);
             return true;
         }
 
@@ -122,23 +122,23 @@ internal sealed class MergingCursor : IRowCursor
 
     private bool IsUndamaged(int source)
     {
-        Damage = sources[source].Rows.Damage;
+        Damage = _sources[source].Rows.Damage;
         if (Damage is null)
         {
             return true;
         }
 
-        heapCount = 0;
+        _heapCount = 0;
         return false;
     }
 
     /// <summary>From a top that nobody has seen yet: goes to the first key whose newest row is to be shown.</summary>
     private bool ShowNext()
     {
-        while (heapCount > 0)
+        while (_heapCount > 0)
         {
             var top = Top;
-            bool isHidden = (shown == MergedRows.Live && top.Kind == RowKind.Tombstone) || IsDeletedByRange(top);
+            bool isHidden = (_shown == MergedRows.Live && top.Kind == RowKind.Tombstone) || IsDeletedByRange(top);
             if (!isHidden)
             {
                 return true;
@@ -155,9 +155,9 @@ internal sealed class MergingCursor : IRowCursor
 
     private bool IsDeletedByRange(IRowCursor top)
     {
-        foreach (int source in withRangeTombstones)
+        foreach (int source in _withRangeTombstones)
         {
-            if (source != heap[0] && sources[source].RangeTombstones.CoveringSequence(top.Key) > top.Sequence)
+            if (source != _heap[0] && _sources[source].RangeTombstones.CoveringSequence(top.Key) > top.Sequence)
             {
                 return true;
             }
@@ -169,59 +169,59 @@ internal sealed class MergingCursor : IRowCursor
     /// <summary>Moves every source past the key on top.</summary>
     private bool PassKey()
     {
-        if (heapCount > 1)
+        if (_heapCount > 1)
         {
             RememberKey(Top.Key);
         }
 
-        bool hasOthers = heapCount > 1;
+        bool hasOthers = _heapCount > 1;
         do
         {
-            int source = heap[0];
-            if (!sources[source].Rows.Move())
+            int source = _heap[0];
+            if (!_sources[source].Rows.Move())
             {
                 if (!IsUndamaged(source))
                 {
                     return false;
                 }
 
-                heap[0] = heap[--heapCount];
+                _heap[0] = _heap[--_heapCount];
             }
 
             SiftDown();
         }
-        while (hasOthers && heapCount > 0 && Top.Key.SequenceEqual(shownKey.AsSpan(0, shownKeyLength)));
+        while (hasOthers && _heapCount > 0 && Top.Key.SequenceEqual(_shownKey.AsSpan(0, _shownKeyLength)));
         return true;
     }
 
     private void RememberKey(ReadOnlySpan<byte> key)
     {
-        if (shownKey.Length < key.Length)
+        if (_shownKey.Length < key.Length)
         {
-            shownKey = new byte[2 * key.Length];
+            _shownKey = new byte[2 * key.Length];
         }
 
-        key.CopyTo(shownKey);
-        shownKeyLength = key.Length;
+        key.CopyTo(_shownKey);
+        _shownKeyLength = key.Length;
     }
 
     private bool Precedes(int left, int right)
     {
-        int order = sources[left].Rows.Key.SequenceCompareTo(sources[right].Rows.Key);
+        int order = _sources[left].Rows.Key.SequenceCompareTo(_sources[right].Rows.Key);
         if (order != 0)
         {
-            return order < 0 != isBackward;
+            return order < 0 != _isBackward;
         }
 
-        long newer = sources[left].Rows.Sequence - sources[right].Rows.Sequence;
+        long newer = _sources[left].Rows.Sequence - _sources[right].Rows.Sequence;
         return newer != 0 ? newer > 0 : left < right;
     }
 
     private void SiftUp(int position)
     {
-        while (position > 0 && Precedes(heap[position], heap[(position - 1) / 2]))
+        while (position > 0 && Precedes(_heap[position], _heap[(position - 1) / 2]))
         {
-            (heap[position], heap[(position - 1) / 2]) = (heap[(position - 1) / 2], heap[position]);
+            (_heap[position], _heap[(position - 1) / 2]) = (_heap[(position - 1) / 2], _heap[position]);
             position = (position - 1) / 2;
         }
     }
@@ -232,22 +232,22 @@ internal sealed class MergingCursor : IRowCursor
         while (true)
         {
             int child = (2 * position) + 1;
-            if (child >= heapCount)
+            if (child >= _heapCount)
             {
                 return;
             }
 
-            if (child + 1 < heapCount && Precedes(heap[child + 1], heap[child]))
+            if (child + 1 < _heapCount && Precedes(_heap[child + 1], _heap[child]))
             {
                 child++;
             }
 
-            if (!Precedes(heap[child], heap[position]))
+            if (!Precedes(_heap[child], _heap[position]))
             {
                 return;
             }
 
-            (heap[child], heap[position]) = (heap[position], heap[child]);
+            (_heap[child], _heap[position]) = (_heap[position], _heap[child]);
             position = child;
         }
     }

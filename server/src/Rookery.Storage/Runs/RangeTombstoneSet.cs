@@ -7,9 +7,9 @@ namespace Rookery.Storage;
 /// </summary>
 internal sealed class RangeTombstoneSet
 {
-    private readonly RangeTombstone[] pieces;
+    private readonly RangeTombstone[] _pieces;
 
-    private RangeTombstoneSet(RangeTombstone[] pieces) => this.pieces = pieces;
+    private RangeTombstoneSet(RangeTombstone[] pieces) => _pieces = pieces;
 
     /// <summary>Cuts tombstones, in any order and overlapping as they like, into pieces.</summary>
     public RangeTombstoneSet(IEnumerable<RangeTombstone> tombstones)
@@ -21,20 +21,20 @@ internal sealed class RangeTombstoneSet
     public static RangeTombstoneSet Empty { get; } = new(Array.Empty<RangeTombstone>());
 
     /// <summary>The pieces in key order.</summary>
-    public IReadOnlyList<RangeTombstone> Pieces => pieces;
+    public IReadOnlyList<RangeTombstone> Pieces => _pieces;
 
     /// <summary>Whether there are none.</summary>
-    public bool IsEmpty => pieces.Length == 0;
+    public bool IsEmpty => _pieces.Length == 0;
 
     /// <summary>The highest sequence of a tombstone that covers <paramref name="key"/>; -1 when none does. A row of another source is deleted when its sequence is lower.</summary>
     public long CoveringSequence(ReadOnlySpan<byte> key)
     {
         int low = 0;
-        int high = pieces.Length;
+        int high = _pieces.Length;
         while (low < high)
         {
             int middle = (low + high) / 2;
-            if (pieces[middle].From.Span.SequenceCompareTo(key) <= 0)
+            if (_pieces[middle].From.Span.SequenceCompareTo(key) <= 0)
             {
                 low = middle + 1;
             }
@@ -44,14 +44,14 @@ internal sealed class RangeTombstoneSet
             }
         }
 
-        return low > 0 && key.SequenceCompareTo(pieces[low - 1].ToExclusive.Span) < 0 ? pieces[low - 1].Sequence : -1;
+        return low > 0 && key.SequenceCompareTo(_pieces[low - 1].ToExclusive.Span) < 0 ? _pieces[low - 1].Sequence : -1;
     }
 
     /// <summary>The parts within [<paramref name="from"/>, <paramref name="toExclusive"/>); an empty <paramref name="toExclusive"/> is no bound.</summary>
     public RangeTombstoneSet Within(ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
     {
         var within = new List<RangeTombstone>();
-        foreach (var piece in pieces)
+        foreach (var piece in _pieces)
         {
             var start = piece.From.Span.SequenceCompareTo(from) < 0 ? from.ToArray() : piece.From;
             var end = !toExclusive.IsEmpty && piece.ToExclusive.Span.SequenceCompareTo(toExclusive) > 0 ? toExclusive.ToArray() : piece.ToExclusive;
@@ -67,7 +67,7 @@ internal sealed class RangeTombstoneSet
     /// <summary>All tombstones of several sets in one.</summary>
     public static RangeTombstoneSet Union(IEnumerable<RangeTombstoneSet> sets)
     {
-        RangeTombstone[] all = [.. sets.SelectMany(set => set.pieces)];
+        RangeTombstone[] all = [.. sets.SelectMany(set => set._pieces)];
         return all.Length == 0 ? Empty : new RangeTombstoneSet(Cut(all));
     }
 

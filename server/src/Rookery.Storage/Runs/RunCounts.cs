@@ -13,7 +13,7 @@ internal struct RunCounts
 
     public long LargestSequence { get; private set; }
 
-    private bool hasSequence;
+    private bool _hasSequence;
 
     public void Add(int keyLength, int valueLength, long sequence, RowKind kind)
     {
@@ -27,8 +27,8 @@ internal struct RunCounts
 
     private void AddSequence(long sequence)
     {
-        SmallestSequence = hasSequence ? Math.Min(SmallestSequence, sequence) : sequence;
-        LargestSequence = hasSequence ? Math.Max(LargestSequence, sequence) : sequence;
-        hasSequence = true;
+        SmallestSequence = _hasSequence ? Math.Min(SmallestSequence, sequence) : sequence;
+        LargestSequence = _hasSequence ? Math.Max(LargestSequence, sequence) : sequence;
+        _hasSequence = true;
     }
 }

@@ -5,37 +5,37 @@ namespace Rookery.Storage;
 /// <summary>Walks the rows of one run, tombstones included. No allocation per row.</summary>
 internal sealed unsafe class RunCursor : IRowCursor
 {
-    private readonly RunReader run;
-    private readonly IBlockSource blocks;
-    private byte[] key = new byte[64];
-    private int prefixLength;
-    private int keyLength;
-    private int block = -1;
-    private BlockView view;
-    private BlockRow row;
-    private int rowNumber;
-    private bool isBackward;
-    private bool isOnRow;
-    private bool isDisposed;
+    private readonly RunReader _run;
+    private readonly IBlockSource _blocks;
+    private byte[] _key = new byte[64];
+    private int _prefixLength;
+    private int _keyLength;
+    private int _block = -1;
+    private BlockView _view;
+    private BlockRow _row;
+    private int _rowNumber;
+    private bool _isBackward;
+    private bool _isOnRow;
+    private bool _isDisposed;
 
     internal RunCursor(RunReader run, IBlockSource blocks)
     {
         run.Acquire();
-        this.run = run;
-        this.blocks = blocks;
+        _run = run;
+        _blocks = blocks;
     }
 
     /// <inheritdoc/>
-    public ReadOnlySpan<byte> Key => key.AsSpan(0, keyLength);
+    public ReadOnlySpan<byte> Key => _key.AsSpan(0, _keyLength);
 
     /// <inheritdoc/>
-    public long Sequence => row.Sequence;
+    public long Sequence => _row.Sequence;
 
     /// <inheritdoc/>
-    public RowKind Kind => row.Kind;
+    public RowKind Kind => _row.Kind;
 
     /// <inheritdoc/>
-    public ReadOnlySpan<byte> Value => new(row.ValueAddress, row.ValueLength);
+    public ReadOnlySpan<byte> Value => new(_row.ValueAddress, _row.ValueLength);
 
     /// <inheritdoc/>
     public RunDamage? Damage { get; private set; }
@@ -43,35 +43,35 @@ internal sealed unsafe class RunCursor : IRowCursor
     /// <inheritdoc/>
     public bool SeekForward(ReadOnlySpan<byte> from)
     {
-        isBackward = false;
-        int wanted = Math.Max(run.Index.BlockOf(from), 0);
-        return LoadBlock(wanted) && Settle(view.LowerBound(from, out _));
+        _isBackward = false;
+        int wanted = Math.Max(_run.Index.BlockOf(from), 0);
+        return LoadBlock(wanted) && Settle(_view.LowerBound(from, out _));
     }
 
     /// <inheritdoc/>
     public bool SeekBackward(ReadOnlySpan<byte> toExclusive)
     {
-        isBackward = true;
-        int wanted = toExclusive.IsEmpty ? run.Index.Blocks - 1 : run.Index.BlockOf(toExclusive);
-        return LoadBlock(wanted) && Settle((toExclusive.IsEmpty ? view.Rows : view.LowerBound(toExclusive, out _)) - 1);
+        _isBackward = true;
+        int wanted = toExclusive.IsEmpty ? _run.Index.Blocks - 1 : _run.Index.BlockOf(toExclusive);
+        return LoadBlock(wanted) && Settle((toExclusive.IsEmpty ? _view.Rows : _view.LowerBound(toExclusive, out _)) - 1);
     }
 
     /// <inheritdoc/>
     public bool Move()
     {
-        Invariant.Holds(isOnRow, "a cursor moves on from a row");
-        return Settle(rowNumber + (isBackward ? -1 : 1));
+        Invariant.Holds(_isOnRow, "a cursor moves on from a row");
+        return Settle(_rowNumber + (_isBackward ? -1 : 1));
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        if (!isDisposed)
+        if (!_isDisposed)
         {
-            isDisposed = true;
-            isOnRow = false;
-            blocks.Dispose();
-            run.Release();
+            _isDisposed = true;
+            _isOnRow = false;
+            _blocks.Dispose();
+            _run.Release();
         }
     }
 
@@ -80,16 +80,16 @@ internal sealed unsafe class RunCursor : IRowCursor
     {
         if (number < 0)
         {
-            if (!LoadBlock(block - 1))
+            if (!LoadBlock(_block - 1))
             {
                 return false;
             }
 
-            number = view.Rows - 1;
+            number = _view.Rows - 1;
         }
-        else if (number >= view.Rows)
+        else if (number >= _view.Rows)
         {
-            if (!LoadBlock(block + 1))
+            if (!LoadBlock(_block + 1))
             {
                 return false;
             }
@@ -97,49 +97,49 @@ internal sealed unsafe class RunCursor : IRowCursor
             number = 0;
         }
 
-        rowNumber = number;
-        row = view.Read(number);
-        var suffix = row.Suffix;
-        keyLength = prefixLength + suffix.Length;
-        if (keyLength > key.Length)
+        _rowNumber = number;
+        _row = _view.Read(number);
+        var suffix = _row.Suffix;
+        _keyLength = _prefixLength + suffix.Length;
+        if (_keyLength > _key.Length)
         {
-            Array.Resize(ref key, Math.Max(keyLength, 2 * key.Length));
+            Array.Resize(ref _key, Math.Max(_keyLength, 2 * _key.Length));
         }
 
-        suffix.CopyTo(key.AsSpan(prefixLength));
-        return isOnRow = true;
+        suffix.CopyTo(_key.AsSpan(_prefixLength));
+        return _isOnRow = true;
     }
 
     private bool LoadBlock(int wanted)
     {
-        Invariant.Holds(!isDisposed, "a disposed cursor is not used");
-        isOnRow = false;
+        Invariant.Holds(!_isDisposed, "a disposed cursor is not used");
+        _isOnRow = false;
         Damage = null;
-        if (wanted < 0 || wanted >= run.Index.Blocks)
+        if (wanted < 0 || wanted >= _run.Index.Blocks)
         {
             return false;
         }
 
-        if (wanted == block)
+        if (wanted == _block)
         {
             return true;
         }
 
-        if (!blocks.TryLoad(wanted, out view, out var damage))
+        if (!_blocks.TryLoad(wanted, out _view, out var damage))
         {
-            block = -1;
+            _block = -1;
             Damage = damage;
             return false;
         }
 
-        block = wanted;
-        prefixLength = view.Prefix.Length;
-        if (prefixLength > key.Length)
+        _block = wanted;
+        _prefixLength = _view.Prefix.Length;
+        if (_prefixLength > _key.Length)
         {
-            key = new byte[2 * prefixLength];
+            _key = new byte[2 * _prefixLength];
         }
 
-        view.Prefix.CopyTo(key);
+        _view.Prefix.CopyTo(_key);
         return true;
     }
 }

@@ -11,27 +11,27 @@ internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecord
     private const int WriteBytes = 256 * 1024;
     private const int UnsyncedLimitBytes = 512 * 1024;
 
-    private readonly NativeRegion buffer = new(WriteBytes + RunFormat.RawLimitBytes + RunFormat.BlockHeaderBytes);
-    private int buffered;
-    private long unsyncedBytes;
+    private readonly NativeRegion _buffer = new(WriteBytes + RunFormat.RawLimitBytes + RunFormat.BlockHeaderBytes);
+    private int _buffered;
+    private long _unsyncedBytes;
 
     /// <summary>Where the next byte will lie in the file.</summary>
-    public long Position => WrittenBytes + buffered;
+    public long Position => WrittenBytes + _buffered;
 
     /// <summary>Bytes handed to the disk.</summary>
     public long WrittenBytes { get; private set; }
 
     /// <summary>Room for <paramref name="bytes"/> at <see cref="Position"/>; at most a block.</summary>
-    public Span<byte> Reserve(int bytes) => buffer.SpanOf(buffered, bytes);
+    public Span<byte> Reserve(int bytes) => _buffer.SpanOf(_buffered, bytes);
 
     /// <summary>Takes the first <paramref name="bytes"/> of what was reserved.</summary>
     public void Advance(int bytes)
     {
-        buffered += bytes;
-        if (buffered >= WriteBytes)
+        _buffered += bytes;
+        if (_buffered >= WriteBytes)
         {
             WriteOut(WriteBytes);
-            if (paced && unsyncedBytes + WriteBytes > UnsyncedLimitBytes)
+            if (paced && _unsyncedBytes + WriteBytes > UnsyncedLimitBytes)
             {
                 Sync();
             }
@@ -43,7 +43,7 @@ internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecord
     {
         while (!data.IsEmpty)
         {
-            int part = Math.Min(data.Length, WriteBytes - buffered);
+            int part = Math.Min(data.Length, WriteBytes - _buffered);
             data[..part].CopyTo(Reserve(part));
             Advance(part);
             data = data[part..];
@@ -53,14 +53,14 @@ internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecord
     /// <summary>Writes what is buffered and syncs.</summary>
     public void Finish()
     {
-        WriteOut(buffered);
+        WriteOut(_buffered);
         Sync();
     }
 
     public void Dispose()
     {
         file.Dispose();
-        buffer.Dispose();
+        _buffer.Dispose();
     }
 
     private void Sync()
@@ -68,17 +68,17 @@ internal sealed class RunFile(IDiskFile file, IoKind kind, bool paced, IIoRecord
         long begun = io.Begin();
         file.Sync();
         io.Record(kind, begun, 0);
-        unsyncedBytes = 0;
+        _unsyncedBytes = 0;
     }
 
     private void WriteOut(int bytes)
     {
         long begun = io.Begin();
-        file.Write(buffer.SpanOf(0, bytes), WrittenBytes);
+        file.Write(_buffer.SpanOf(0, bytes), WrittenBytes);
         io.Record(kind, begun, bytes);
         WrittenBytes += bytes;
-        unsyncedBytes += bytes;
-        buffered -= bytes;
-        buffer.SpanOf(bytes, buffered).CopyTo(buffer.Span);
+        _unsyncedBytes += bytes;
+        _buffered -= bytes;
+        _buffer.SpanOf(bytes, _buffered).CopyTo(_buffer.Span);
     }
 }

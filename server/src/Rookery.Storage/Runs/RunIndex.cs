@@ -8,20 +8,20 @@ namespace Rookery.Storage;
 /// </summary>
 internal readonly unsafe struct RunIndex
 {
-    private readonly ulong* heads;
-    private readonly long* offsets;
-    private readonly uint* keyOffsets;
-    private readonly byte* keys;
-    private readonly int prefixLength;
+    private readonly ulong* _heads;
+    private readonly long* _offsets;
+    private readonly uint* _keyOffsets;
+    private readonly byte* _keys;
+    private readonly int _prefixLength;
 
     private RunIndex(byte* memory, int blocks, int prefixLength)
     {
         Blocks = blocks;
-        heads = (ulong*)memory;
-        offsets = (long*)(heads + blocks);
-        keyOffsets = (uint*)(offsets + blocks + 1);
-        keys = (byte*)(keyOffsets + blocks + 1);
-        this.prefixLength = prefixLength;
+        _heads = (ulong*)memory;
+        _offsets = (long*)(_heads + blocks);
+        _keyOffsets = (uint*)(_offsets + blocks + 1);
+        _keys = (byte*)(_keyOffsets + blocks + 1);
+        _prefixLength = prefixLength;
     }
 
     /// <summary>How many blocks the run has.</summary>
@@ -61,16 +61,16 @@ internal readonly unsafe struct RunIndex
                 return false;
             }
 
-            loading.offsets[block] = (long)offset;
-            loading.keyOffsets[block] = keyOffset;
-            new ReadOnlySpan<byte>(at, (int)separatorLength).CopyTo(new Span<byte>(loading.keys + keyOffset, (int)separatorLength));
+            loading._offsets[block] = (long)offset;
+            loading._keyOffsets[block] = keyOffset;
+            new ReadOnlySpan<byte>(at, (int)separatorLength).CopyTo(new Span<byte>(loading._keys + keyOffset, (int)separatorLength));
             at += separatorLength;
             keyOffset += (uint)separatorLength;
             offset += bytesOnDisk;
         }
 
-        loading.offsets[loading.Blocks] = (long)offset;
-        loading.keyOffsets[loading.Blocks] = keyOffset;
+        loading._offsets[loading.Blocks] = (long)offset;
+        loading._keyOffsets[loading.Blocks] = keyOffset;
         if (at != end || (long)offset != blocksEnd)
         {
             return false;
@@ -81,13 +81,13 @@ internal readonly unsafe struct RunIndex
     }
 
     /// <summary>The offset of a block in the file; of the number behind the last: where the blocks end.</summary>
-    public long Offset(int block) => offsets[block];
+    public long Offset(int block) => _offsets[block];
 
     /// <summary>The length of a block in the file, in bytes.</summary>
-    public int BytesOnDisk(int block) => (int)(offsets[block + 1] - offsets[block]);
+    public int BytesOnDisk(int block) => (int)(_offsets[block + 1] - _offsets[block]);
 
     /// <summary>Not above any key of the block, and above every key of the block before.</summary>
-    public ReadOnlySpan<byte> Separator(int block) => new(keys + keyOffsets[block], (int)(keyOffsets[block + 1] - keyOffsets[block]));
+    public ReadOnlySpan<byte> Separator(int block) => new(_keys + _keyOffsets[block], (int)(_keyOffsets[block + 1] - _keyOffsets[block]));
 
     /// <summary>The only block that may hold <paramref name="key"/>; -1 when it is below the first key of the run.</summary>
     public int BlockOf(ReadOnlySpan<byte> key)
@@ -97,20 +97,20 @@ internal readonly unsafe struct RunIndex
             return -1;
         }
 
-        var prefix = Separator(0)[..prefixLength];
+        var prefix = Separator(0)[.._prefixLength];
         if (!key.StartsWith(prefix))
         {
             return key.SequenceCompareTo(prefix) < 0 ? -1 : Blocks - 1;
         }
 
-        var suffix = key[prefixLength..];
+        var suffix = key[_prefixLength..];
         ulong head = KeyHead.Of8(suffix);
         int low = 0;
         int high = Blocks;
         while (low < high)
         {
             int middle = (int)((uint)(low + high) >> 1);
-            bool isAbove = heads[middle] != head ? heads[middle] > head : Separator(middle)[prefixLength..].SequenceCompareTo(suffix) > 0;
+            bool isAbove = _heads[middle] != head ? _heads[middle] > head : Separator(middle)[_prefixLength..].SequenceCompareTo(suffix) > 0;
             if (isAbove)
             {
                 high = middle;
@@ -127,7 +127,7 @@ internal readonly unsafe struct RunIndex
     /// <summary>The block that begins at or before <paramref name="offset"/> of the file; -1 when that lies before the first, <see cref="Blocks"/> when behind the last.</summary>
     public int BlockAt(long offset)
     {
-        int found = new ReadOnlySpan<long>(offsets, Blocks + 1).BinarySearch(offset);
+        int found = new ReadOnlySpan<long>(_offsets, Blocks + 1).BinarySearch(offset);
         return found >= 0 ? found : ~found - 1 == Blocks ? Blocks : ~found - 1;
     }
 
@@ -135,12 +135,12 @@ internal readonly unsafe struct RunIndex
     private RunIndex WithHeads()
     {
         int prefix = Blocks == 0 ? 0 : Separator(0).CommonPrefixLength(Separator(Blocks - 1));
-        var index = new RunIndex((byte*)heads, Blocks, prefix);
+        var index = new RunIndex((byte*)_heads, Blocks, prefix);
         for (int block = 0; block < Blocks; block++)
         {
             var separator = Separator(block);
             Invariant.Holds(separator.Length >= prefix, "separators are in order");
-            index.heads[block] = KeyHead.Of8(separator[prefix..]);
+            index._heads[block] = KeyHead.Of8(separator[prefix..]);
         }
 
         return index;

@@ -9,40 +9,40 @@ namespace Rookery.Storage;
 /// </summary>
 internal sealed unsafe class RunReader
 {
-    private readonly IDiskFile file;
-    private readonly BlockCache cache;
-    private readonly IIoRecorder io;
-    private readonly RunContents contents;
-    private readonly byte* filter;
-    private readonly uint filterLines;
-    private int references = 1;
-    private Action<string>? removeName;
+    private readonly IDiskFile _file;
+    private readonly BlockCache _cache;
+    private readonly IIoRecorder _io;
+    private readonly RunContents _contents;
+    private readonly byte* _filter;
+    private readonly uint _filterLines;
+    private int _references = 1;
+    private Action<string>? _removeName;
 
     private RunReader(IDiskFile file, RunContents contents, BlockCache cache, IIoRecorder io)
     {
-        this.file = file;
-        this.contents = contents;
-        this.cache = cache;
-        this.io = io;
-        filter = contents.Filter;
-        filterLines = (uint)(contents.Footer.FilterBytes / BloomFilter.LineBytes);
+        _file = file;
+        _contents = contents;
+        _cache = cache;
+        _io = io;
+        _filter = contents.Filter;
+        _filterLines = (uint)(contents.Footer.FilterBytes / BloomFilter.LineBytes);
         Slots = new int[contents.Index.Blocks];
         cache.AddFixed(ResidentBytes);
     }
 
     /// <summary>The run's file.</summary>
-    public string Path => file.Path;
+    public string Path => _file.Path;
 
     /// <summary>What the footer says.</summary>
-    public RunSummary Summary => contents.Summary;
+    public RunSummary Summary => _contents.Summary;
 
     /// <summary>The run's range tombstones. They hide rows of older sources, not this run's.</summary>
-    public RangeTombstoneSet RangeTombstones => contents.RangeTombstones;
+    public RangeTombstoneSet RangeTombstones => _contents.RangeTombstones;
 
     /// <summary>Bytes of native memory for index and filter.</summary>
-    public long ResidentBytes => contents.Memory.Bytes;
+    public long ResidentBytes => _contents.Memory.Bytes;
 
-    internal RunIndex Index => contents.Index;
+    internal RunIndex Index => _contents.Index;
 
     /// <summary>Per block: the number of its frame in the cache, or the cache's note that it has none. Only the cache writes here.</summary>
     internal int[] Slots { get; }
@@ -75,7 +75,7 @@ internal sealed unsafe class RunReader
     }
 
     /// <summary>False when the run surely has no row of the key with this <see cref="KeyHash"/>; true for about 1 % of those it has not, and always without a filter.</summary>
-    public bool MayContain(ulong keyHash) => filterLines == 0 || BloomFilter.MayContain(filter, filterLines, keyHash);
+    public bool MayContain(ulong keyHash) => _filterLines == 0 || BloomFilter.MayContain(_filter, _filterLines, keyHash);
 
     /// <summary>Looks a key up. Asks the filter first.</summary>
     /// <param name="key">The key.</param>
@@ -91,13 +91,13 @@ internal sealed unsafe class RunReader
             return RunLookup.Absent;
         }
 
-        int number = contents.Index.BlockOf(key);
+        int number = _contents.Index.BlockOf(key);
         if (number < 0)
         {
             return RunLookup.Absent;
         }
 
-        var block = cache.Pin(this, number, isPointRead: true, out damage);
+        var block = _cache.Pin(this, number, isPointRead: true, out damage);
         if (block is null)
         {
             return RunLookup.Damaged;
@@ -115,7 +115,7 @@ internal sealed unsafe class RunReader
     }
 
     /// <summary>A cursor for answers to clients: reads through the cache without pushing out what point reads use. Holds a reference.</summary>
-    public RunCursor OpenCursor() => new(this, new CachedBlocks(this, cache));
+    public RunCursor OpenCursor() => new(this, new CachedBlocks(this, _cache));
 
     /// <summary>A cursor for compaction and backups: reads ahead 256 KiB at a time into memory of its own and leaves the cache alone. Holds a reference.</summary>
     public RunCursor OpenSequentialCursor(IoKind kind) => new(this, new SequentialBlocks(this, kind));
@@ -125,44 +125,44 @@ internal sealed unsafe class RunReader
     /// <param name="budgetBytes">About how much to read: at least one part, and no new part once it is used up.</param>
     /// <param name="next">Where to go on; the file's length when everything was checked.</param>
     /// <returns>The damage found, or null. After damage <paramref name="next"/> is behind it.</returns>
-    public RunDamage? Verify(long from, long budgetBytes, out long next) => new RunVerification(this, contents, file, io).Check(from, budgetBytes, out next);
+    public RunDamage? Verify(long from, long budgetBytes, out long next) => new RunVerification(this, _contents, _file, _io).Check(from, budgetBytes, out next);
 
     /// <summary>Takes a reference. Only who holds one (or knows that somebody does meanwhile) may ask.</summary>
-    public void Acquire() => Invariant.Holds(Interlocked.Increment(ref references) > 1, "a closed run is not used again");
+    public void Acquire() => Invariant.Holds(Interlocked.Increment(ref _references) > 1, "a closed run is not used again");
 
     /// <summary>Gives a reference back. Rows and cursors must have been disposed before the last one goes.</summary>
     public void Release()
     {
-        int left = Interlocked.Decrement(ref references);
+        int left = Interlocked.Decrement(ref _references);
         Invariant.Holds(left >= 0, "a reference is given back once");
         if (left == 0)
         {
-            cache.ReleaseFixed(ResidentBytes, this);
-            contents.Dispose();
-            file.Dispose();
-            removeName?.Invoke(Path);
+            _cache.ReleaseFixed(ResidentBytes, this);
+            _contents.Dispose();
+            _file.Dispose();
+            _removeName?.Invoke(Path);
         }
     }
 
     /// <summary>Says that the run is no longer in the manifest: when the last reference goes, <paramref name="remove"/> is called with the path, on that thread.</summary>
-    public void Retire(Action<string> remove) => Volatile.Write(ref removeName, remove);
+    public void Retire(Action<string> remove) => Volatile.Write(ref _removeName, remove);
 
     /// <summary>Whether <see cref="Retire"/> was called.</summary>
-    public bool IsRetired => Volatile.Read(ref removeName) is not null;
+    public bool IsRetired => Volatile.Read(ref _removeName) is not null;
 
     /// <summary>Reads a block into the cache; for the cache only.</summary>
     internal CachedBlock? ReadBlock(int block, BlockCache into, bool wasEvictedRecently, out RunDamage? damage)
     {
-        int length = contents.Index.BytesOnDisk(block);
+        int length = _contents.Index.BytesOnDisk(block);
         byte[] buffer = ArrayPool<byte>.Shared.Rent(length);
         try
         {
             var bytes = buffer.AsSpan(0, length);
-            long begun = io.Begin();
-            string? wrong = ReadExactly(contents.Index.Offset(block), bytes);
-            io.Record(IoKind.Read, begun, length);
+            long begun = _io.Begin();
+            string? wrong = ReadExactly(_contents.Index.Offset(block), bytes);
+            _io.Record(IoKind.Read, begun, length);
             var sealedBlock = default(SealedBlock);
-            wrong ??= SealedBlock.Open(bytes, contents.FileId, contents.Index.Offset(block), out sealedBlock);
+            wrong ??= SealedBlock.Open(bytes, _contents.FileId, _contents.Index.Offset(block), out sealedBlock);
             CachedBlock? frame = null;
             if (wrong is null)
             {
@@ -184,7 +184,7 @@ internal sealed unsafe class RunReader
     {
         try
         {
-            return file.Read(buffer, offset) == buffer.Length ? null : "the file ends early";
+            return _file.Read(buffer, offset) == buffer.Length ? null : "the file ends early";
         }
         catch (DiskException exception)
         {
@@ -199,7 +199,7 @@ internal sealed unsafe class RunReader
         ToExclusive = block + 1 < Index.Blocks ? Index.Separator(block + 1).ToArray() : [.. Summary.LargestKey.Span, 0],
     };
 
-    internal long FileId => contents.FileId;
+    internal long FileId => _contents.FileId;
 
-    internal IIoRecorder Io => io;
+    internal IIoRecorder Io => _io;
 }

@@ -16,15 +16,15 @@ internal enum RunLookup : byte
 /// <summary>A row of a run. Keeps its block in memory until disposed; dispose exactly once, and before the reference to the run goes.</summary>
 internal readonly unsafe struct RunRow : IDisposable
 {
-    private readonly CachedBlock? block;
-    private readonly byte* value;
-    private readonly int valueLength;
+    private readonly CachedBlock? _block;
+    private readonly byte* _value;
+    private readonly int _valueLength;
 
     internal RunRow(CachedBlock block, in BlockRow row)
     {
-        this.block = block;
-        value = row.ValueAddress;
-        valueLength = row.ValueLength;
+        _block = block;
+        _value = row.ValueAddress;
+        _valueLength = row.ValueLength;
         Sequence = row.Sequence;
         Kind = row.Kind;
     }
@@ -36,11 +36,11 @@ internal readonly unsafe struct RunRow : IDisposable
     public RowKind Kind { get; }
 
     /// <summary>The value, in memory that is valid until <see cref="Dispose"/>.</summary>
-    public ReadOnlySpan<byte> Value => new(value, valueLength);
+    public ReadOnlySpan<byte> Value => new(_value, _valueLength);
 
     /// <summary>Memory of its block in bytes; 0 for a default value.</summary>
-    public int BlockBytes => block?.MemoryBytes ?? 0;
+    public int BlockBytes => _block?.MemoryBytes ?? 0;
 
     /// <summary>Lets go of the block. Nothing happens for a default value.</summary>
-    public void Dispose() => block?.Unpin();
+    public void Dispose() => _block?.Unpin();
 }

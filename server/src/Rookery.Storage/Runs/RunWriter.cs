@@ -25,132 +25,132 @@ internal sealed class RunWriter : IDisposable
     /// <summary>The longest value, in bytes. Longer ones are the engine's to cut into chunks.</summary>
     public const int ValueLimitBytes = 64 * 1024 + 512;
 
-    private readonly IDisk disk;
-    private readonly string path;
-    private readonly long fileId;
-    private readonly RunWriterOptions options;
-    private readonly RunFile file;
-    private readonly BlockBuilder block;
-    private readonly RunIndexBuilder index = new();
-    private readonly FilterBuilder? filter;
-    private readonly byte[] lastKey = new byte[KeyLimitBytes];
-    private int lastKeyLength = -1;
-    private byte[] smallestKey = [];
-    private byte[] raw = [];
-    private RangeTombstoneSet rangeTombstones = RangeTombstoneSet.Empty;
-    private RunCounts counts;
-    private bool finished;
+    private readonly IDisk _disk;
+    private readonly string _path;
+    private readonly long _fileId;
+    private readonly RunWriterOptions _options;
+    private readonly RunFile _file;
+    private readonly BlockBuilder _block;
+    private readonly RunIndexBuilder _index = new();
+    private readonly FilterBuilder? _filter;
+    private readonly byte[] _lastKey = new byte[KeyLimitBytes];
+    private int _lastKeyLength = -1;
+    private byte[] _smallestKey = [];
+    private byte[] _raw = [];
+    private RangeTombstoneSet _rangeTombstones = RangeTombstoneSet.Empty;
+    private RunCounts _counts;
+    private bool _finished;
 
     /// <summary>Creates the file.</summary>
     public RunWriter(IDisk disk, string path, long fileId, RunWriterOptions options, IIoRecorder io)
     {
         Invariant.Holds(options.BlockBytes is >= 256 and <= 32 * 1024, "a block's rows begin within 64 KiB, as its directory needs");
-        this.disk = disk;
-        this.path = path;
-        this.fileId = fileId;
-        this.options = options;
-        block = new BlockBuilder(options.BlockBytes);
-        filter = options.Filter ? new FilterBuilder() : null;
-        file = new RunFile(disk.Open(path, DiskOpen.CreateNew), options.Kind, options.Paced, io);
-        RunFormat.WriteHeader(file.Reserve(RunFormat.HeaderBytes), fileId);
-        file.Advance(RunFormat.HeaderBytes);
+        _disk = disk;
+        _path = path;
+        _fileId = fileId;
+        _options = options;
+        _block = new BlockBuilder(options.BlockBytes);
+        _filter = options.Filter ? new FilterBuilder() : null;
+        _file = new RunFile(disk.Open(path, DiskOpen.CreateNew), options.Kind, options.Paced, io);
+        RunFormat.WriteHeader(_file.Reserve(RunFormat.HeaderBytes), fileId);
+        _file.Advance(RunFormat.HeaderBytes);
     }
 
     /// <summary>Rows added.</summary>
-    public long Rows => counts.Rows;
+    public long Rows => _counts.Rows;
 
     /// <summary>About how long the file would be if it were finished now.</summary>
-    public long EstimatedBytes => file.Position + block.EstimatedBytes + index.Length + (filter?.SizeBytes ?? 0) + RunFooter.Bytes;
+    public long EstimatedBytes => _file.Position + _block.EstimatedBytes + _index.Length + (_filter?.SizeBytes ?? 0) + RunFooter.Bytes;
 
     /// <summary>Bytes handed to the disk so far, for rate limits.</summary>
-    public long WrittenBytes => file.WrittenBytes;
+    public long WrittenBytes => _file.WrittenBytes;
 
-    private ReadOnlySpan<byte> LastKey => lastKey.AsSpan(0, Math.Max(lastKeyLength, 0));
+    private ReadOnlySpan<byte> LastKey => _lastKey.AsSpan(0, Math.Max(_lastKeyLength, 0));
 
     /// <summary>Adds a row. Its key must be higher than the last one (<see cref="Invariant"/>). <paramref name="value"/> must be empty for a tombstone.</summary>
     public void Add(ReadOnlySpan<byte> key, long sequence, RowKind kind, ReadOnlySpan<byte> value)
     {
-        Invariant.Holds(!finished, "a finished run takes no rows");
+        Invariant.Holds(!_finished, "a finished run takes no rows");
         Invariant.Holds(key.Length <= KeyLimitBytes && value.Length <= ValueLimitBytes, "a row fits its limits");
-        Invariant.Holds(lastKeyLength < 0 || key.SequenceCompareTo(LastKey) > 0, "the keys of a run ascend");
+        Invariant.Holds(_lastKeyLength < 0 || key.SequenceCompareTo(LastKey) > 0, "the keys of a run ascend");
         Invariant.Holds(sequence >= 0 && (kind != RowKind.Tombstone || value.IsEmpty), "a row has a sequence, and a tombstone no value");
-        if (block.IsFullFor(key, value.Length))
+        if (_block.IsFullFor(key, value.Length))
         {
             WriteBlock();
         }
 
-        if (lastKeyLength < 0)
+        if (_lastKeyLength < 0)
         {
-            smallestKey = key.ToArray();
+            _smallestKey = key.ToArray();
         }
 
-        block.Add(key, sequence, kind, value);
-        filter?.Add(key);
-        counts.Add(key.Length, value.Length, sequence, kind);
-        key.CopyTo(lastKey);
-        lastKeyLength = key.Length;
+        _block.Add(key, sequence, kind, value);
+        _filter?.Add(key);
+        _counts.Add(key.Length, value.Length, sequence, kind);
+        key.CopyTo(_lastKey);
+        _lastKeyLength = key.Length;
     }
 
     /// <summary>Adds the run's range tombstones; once, any time before <see cref="Finish"/>. Rows that they had hidden must not be added.</summary>
-    public void SetRangeTombstones(RangeTombstoneSet tombstones) => rangeTombstones = tombstones;
+    public void SetRangeTombstones(RangeTombstoneSet tombstones) => _rangeTombstones = tombstones;
 
     /// <summary>Writes what is left, filter, index and footer, and syncs. The name is durable once the caller has synced the directory.</summary>
     public RunSummary Finish()
     {
-        Invariant.Holds(!finished, "a run is finished once");
-        if (block.Rows > 0)
+        Invariant.Holds(!_finished, "a run is finished once");
+        if (_block.Rows > 0)
         {
             WriteBlock();
         }
 
-        foreach (var piece in rangeTombstones.Pieces)
+        foreach (var piece in _rangeTombstones.Pieces)
         {
-            counts.AddRangeTombstone(piece.Sequence);
+            _counts.AddRangeTombstone(piece.Sequence);
         }
 
         var (smallest, largest) = KeyRange();
-        byte[] properties = RunProperties.Encode(smallest, largest, rangeTombstones);
-        using var filterMemory = new NativeRegion(filter?.SizeBytes ?? 0);
-        var filterBytes = filterMemory.SpanOf(0, filter?.SizeBytes ?? 0);
-        filter?.Build(filterBytes);
-        long indexOffset = file.Position;
+        byte[] properties = RunProperties.Encode(smallest, largest, _rangeTombstones);
+        using var filterMemory = new NativeRegion(_filter?.SizeBytes ?? 0);
+        var filterBytes = filterMemory.SpanOf(0, _filter?.SizeBytes ?? 0);
+        _filter?.Build(filterBytes);
+        long indexOffset = _file.Position;
         var footer = new RunFooter(
-            FileBytes: indexOffset + index.Length + filterBytes.Length + properties.Length + RunFooter.Bytes,
+            FileBytes: indexOffset + _index.Length + filterBytes.Length + properties.Length + RunFooter.Bytes,
             indexOffset,
-            index.Length,
+            _index.Length,
             filterBytes.Length,
             properties.Length,
-            counts.Rows,
-            counts.Tombstones,
-            rangeTombstones.Pieces.Count,
-            counts.LogicalBytes,
-            counts.SmallestSequence,
-            counts.LargestSequence,
-            index.Blocks,
-            IndexChecksum: RunFormat.ChecksumOf(fileId, indexOffset, index.Encoded),
-            FilterChecksum: RunFormat.ChecksumOf(fileId, indexOffset + index.Length, filterBytes),
-            PropertiesChecksum: RunFormat.ChecksumOf(fileId, indexOffset + index.Length + filterBytes.Length, properties));
-        file.Append(index.Encoded);
-        file.Append(filterBytes);
-        file.Append(properties);
-        footer.Write(file.Reserve(RunFooter.Bytes), fileId);
-        file.Advance(RunFooter.Bytes);
-        file.Finish();
-        finished = true;
+            _counts.Rows,
+            _counts.Tombstones,
+            _rangeTombstones.Pieces.Count,
+            _counts.LogicalBytes,
+            _counts.SmallestSequence,
+            _counts.LargestSequence,
+            _index.Blocks,
+            IndexChecksum: RunFormat.ChecksumOf(_fileId, indexOffset, _index.Encoded),
+            FilterChecksum: RunFormat.ChecksumOf(_fileId, indexOffset + _index.Length, filterBytes),
+            PropertiesChecksum: RunFormat.ChecksumOf(_fileId, indexOffset + _index.Length + filterBytes.Length, properties));
+        _file.Append(_index.Encoded);
+        _file.Append(filterBytes);
+        _file.Append(properties);
+        footer.Write(_file.Reserve(RunFooter.Bytes), _fileId);
+        _file.Advance(RunFooter.Bytes);
+        _file.Finish();
+        _finished = true;
         return new RunSummary(
-            fileId, footer.FileBytes, footer.Rows, footer.Tombstones, footer.RangeTombstones, footer.LogicalBytes, footer.SmallestSequence, footer.LargestSequence, smallest, largest);
+            _fileId, footer.FileBytes, footer.Rows, footer.Tombstones, footer.RangeTombstones, footer.LogicalBytes, footer.SmallestSequence, footer.LargestSequence, smallest, largest);
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        file.Dispose();
-        if (!finished)
+        _file.Dispose();
+        if (!_finished)
         {
-            finished = true;
+            _finished = true;
             try
             {
-                disk.Delete(path);
+                _disk.Delete(_path);
             }
             catch (DiskException)
             {
@@ -161,42 +161,42 @@ internal sealed class RunWriter : IDisposable
 
     private void WriteBlock()
     {
-        if (raw.Length < block.EncodedLimitBytes)
+        if (_raw.Length < _block.EncodedLimitBytes)
         {
-            raw = new byte[Math.Max(block.EncodedLimitBytes, 2 * options.BlockBytes)];
+            _raw = new byte[Math.Max(_block.EncodedLimitBytes, 2 * _options.BlockBytes)];
         }
 
-        int rawLength = block.Encode(raw);
-        var target = file.Reserve(RunFormat.BlockHeaderBytes + rawLength);
+        int rawLength = _block.Encode(_raw);
+        var target = _file.Reserve(RunFormat.BlockHeaderBytes + rawLength);
         var payload = target[RunFormat.BlockHeaderBytes..];
 
         // A block that shrinks by less than an eighth is stored as it is: reading it costs less than the bytes are worth.
-        int stored = Lz4.Compress(raw.AsSpan(0, rawLength), payload[..(rawLength - (rawLength / 8))]);
+        int stored = Lz4.Compress(_raw.AsSpan(0, rawLength), payload[..(rawLength - (rawLength / 8))]);
         uint flag = stored > 0 ? RunFormat.CompressedFlag : 0;
         if (stored == 0)
         {
-            raw.AsSpan(0, rawLength).CopyTo(payload);
+            _raw.AsSpan(0, rawLength).CopyTo(payload);
             stored = rawLength;
         }
 
         int bytesOnDisk = RunFormat.BlockHeaderBytes + stored;
         BinaryPrimitives.WriteUInt32LittleEndian(target[4..], (uint)rawLength | flag);
-        BinaryPrimitives.WriteUInt32LittleEndian(target[8..], (uint)block.Rows);
-        BinaryPrimitives.WriteUInt32LittleEndian(target, RunFormat.ChecksumOf(fileId, file.Position, target[4..bytesOnDisk]));
-        index.Add(block.FirstKey, LastKey, bytesOnDisk);
-        block.Clear();
-        file.Advance(bytesOnDisk);
+        BinaryPrimitives.WriteUInt32LittleEndian(target[8..], (uint)_block.Rows);
+        BinaryPrimitives.WriteUInt32LittleEndian(target, RunFormat.ChecksumOf(_fileId, _file.Position, target[4..bytesOnDisk]));
+        _index.Add(_block.FirstKey, LastKey, bytesOnDisk);
+        _block.Clear();
+        _file.Advance(bytesOnDisk);
     }
 
     private (byte[] Smallest, byte[] Largest) KeyRange()
     {
-        byte[] smallest = smallestKey;
+        byte[] smallest = _smallestKey;
         byte[] largest = LastKey.ToArray();
-        if (!rangeTombstones.IsEmpty)
+        if (!_rangeTombstones.IsEmpty)
         {
-            byte[] from = rangeTombstones.Pieces[0].From.ToArray();
-            byte[] to = rangeTombstones.Pieces[^1].ToExclusive.ToArray();
-            smallest = lastKeyLength < 0 || from.AsSpan().SequenceCompareTo(smallest) < 0 ? from : smallest;
+            byte[] from = _rangeTombstones.Pieces[0].From.ToArray();
+            byte[] to = _rangeTombstones.Pieces[^1].ToExclusive.ToArray();
+            smallest = _lastKeyLength < 0 || from.AsSpan().SequenceCompareTo(smallest) < 0 ? from : smallest;
             largest = to.AsSpan().SequenceCompareTo(largest) > 0 ? to : largest;
         }
 

@@ -9,13 +9,13 @@ internal readonly unsafe ref struct SealedBlock
     /// <summary>What is wrong with a block whose payload cannot be unpacked although its checksum is right.</summary>
     public const string Malformed = "the payload of a block is malformed";
 
-    private readonly ReadOnlySpan<byte> payload;
-    private readonly bool isCompressed;
+    private readonly ReadOnlySpan<byte> _payload;
+    private readonly bool _isCompressed;
 
     private SealedBlock(ReadOnlySpan<byte> payload, bool isCompressed, int rawLength, int rows)
     {
-        this.payload = payload;
-        this.isCompressed = isCompressed;
+        _payload = payload;
+        _isCompressed = isCompressed;
         RawLength = rawLength;
         Rows = rows;
     }
@@ -55,16 +55,16 @@ internal readonly unsafe ref struct SealedBlock
     public bool TryUnpack(byte* memory)
     {
         var raw = new Span<byte>(memory, RawLength);
-        if (isCompressed)
+        if (_isCompressed)
         {
-            if (!Lz4.TryDecompress(payload, raw))
+            if (!Lz4.TryDecompress(_payload, raw))
             {
                 return false;
             }
         }
         else
         {
-            payload.CopyTo(raw);
+            _payload.CopyTo(raw);
         }
 
         return new BlockView(memory, RawLength, Rows).TryBuildDirectory();

@@ -3,21 +3,21 @@ namespace Rookery.Storage;
 /// <summary>The damaged places that were found since the engine was opened, each once. Thread-safe.</summary>
 internal sealed class DamageRegistry(Action<DamageEvent> found)
 {
-    private readonly Lock gate = new();
-    private readonly List<DamageEvent> events = [];
-    private int count;
+    private readonly Lock _gate = new();
+    private readonly List<DamageEvent> _events = [];
+    private int _count;
 
     /// <summary>Whether nothing was found.</summary>
-    public bool IsEmpty => Volatile.Read(ref count) == 0;
+    public bool IsEmpty => Volatile.Read(ref _count) == 0;
 
     /// <summary>What was found.</summary>
     public IReadOnlyList<DamageEvent> Events
     {
         get
         {
-            lock (gate)
+            lock (_gate)
             {
-                return [.. events];
+                return [.. _events];
             }
         }
     }
@@ -25,9 +25,9 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
     /// <summary>Known damage that may touch keys in [from, toExclusive) of these tables, named as in <see cref="Note"/>; null when there is none.</summary>
     public DamageEvent? Find(string tables, ReadOnlySpan<byte> from, ReadOnlySpan<byte> toExclusive)
     {
-        lock (gate)
+        lock (_gate)
         {
-            foreach (DamageEvent known in events)
+            foreach (DamageEvent known in _events)
             {
                 if (string.Equals(known.Tables, tables, StringComparison.Ordinal)
                     && known.ToExclusive.Span.SequenceCompareTo(from) > 0
@@ -46,15 +46,15 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
     {
         DamageEvent noted = damage.Within(file, tables).ToEvent();
         bool isNew;
-        lock (gate)
+        lock (_gate)
         {
             // A reader may meet damage in a file that was retired meanwhile: that concerns the reader, and nobody else any more.
             isNew = file.Reader?.IsRetired != true
-                && !events.Exists(known => known.Offset == noted.Offset && string.Equals(known.File, noted.File, StringComparison.Ordinal));
+                && !_events.Exists(known => known.Offset == noted.Offset && string.Equals(known.File, noted.File, StringComparison.Ordinal));
             if (isNew)
             {
-                events.Add(noted);
-                Volatile.Write(ref count, events.Count);
+                _events.Add(noted);
+                Volatile.Write(ref _count, _events.Count);
             }
         }
 
@@ -69,10 +69,10 @@ internal sealed class DamageRegistry(Action<DamageEvent> found)
     /// <summary>Forgets the damage of a file that is no longer in use.</summary>
     public void Forget(string path)
     {
-        lock (gate)
+        lock (_gate)
         {
-            events.RemoveAll(known => string.Equals(known.File, path, StringComparison.Ordinal));
-            Volatile.Write(ref count, events.Count);
+            _events.RemoveAll(known => string.Equals(known.File, path, StringComparison.Ordinal));
+            Volatile.Write(ref _count, _events.Count);
         }
     }
 }

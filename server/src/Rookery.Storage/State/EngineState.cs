@@ -7,9 +7,9 @@ namespace Rookery.Storage;
 /// </summary>
 internal sealed class EngineState
 {
-    private int references = 1;
-    private int isEnded;
-    private CancellationTokenSource? ending;
+    private int _references = 1;
+    private int _isEnded;
+    private CancellationTokenSource? _ending;
 
     /// <summary>Makes a state and takes references to its parts.</summary>
     public EngineState(StorageSources sources, Memtable active, Memtable[] frozen, RunSet runs, RangeTombstoneSet rangeTombstones, ManifestPosition position)
@@ -54,10 +54,10 @@ internal sealed class EngineState
     /// <summary>Takes a reference unless the last one is gone, which happens only after another state was published.</summary>
     public bool TryAcquire()
     {
-        int seen = Volatile.Read(ref references);
+        int seen = Volatile.Read(ref _references);
         while (seen > 0)
         {
-            int before = Interlocked.CompareExchange(ref references, seen + 1, seen);
+            int before = Interlocked.CompareExchange(ref _references, seen + 1, seen);
             if (before == seen)
             {
                 return true;
@@ -70,17 +70,17 @@ internal sealed class EngineState
     }
 
     /// <summary>Whether somebody holds it.</summary>
-    public bool IsHeld => Volatile.Read(ref references) > 0;
+    public bool IsHeld => Volatile.Read(ref _references) > 0;
 
     /// <summary>Whether those who read it for long have to stop.</summary>
-    public bool IsEnded => Volatile.Read(ref isEnded) != 0;
+    public bool IsEnded => Volatile.Read(ref _isEnded) != 0;
 
     /// <summary>Cancelled when they have to. Made when it is first asked for: hardly any reader waits.</summary>
     public CancellationToken Ended
     {
         get
         {
-            CancellationTokenSource source = Volatile.Read(ref ending) ?? MakeEnding();
+            CancellationTokenSource source = Volatile.Read(ref _ending) ?? MakeEnding();
             if (IsEnded)
             {
                 _ = source.CancelAsync();
@@ -94,19 +94,19 @@ internal sealed class EngineState
     /// <returns>False when it was said before.</returns>
     public bool End()
     {
-        if (Interlocked.Exchange(ref isEnded, 1) != 0)
+        if (Interlocked.Exchange(ref _isEnded, 1) != 0)
         {
             return false;
         }
 
-        _ = Volatile.Read(ref ending)?.CancelAsync();
+        _ = Volatile.Read(ref _ending)?.CancelAsync();
         return true;
     }
 
     /// <summary>Gives a reference back.</summary>
     public void Release()
     {
-        int left = Interlocked.Decrement(ref references);
+        int left = Interlocked.Decrement(ref _references);
         Invariant.Holds(left >= 0, "a snapshot is disposed once");
         if (left == 0)
         {
@@ -123,7 +123,7 @@ internal sealed class EngineState
     private CancellationTokenSource MakeEnding()
     {
         var made = new CancellationTokenSource();
-        return Interlocked.CompareExchange(ref ending, made, null) ?? made;
+        return Interlocked.CompareExchange(ref _ending, made, null) ?? made;
     }
 }
 

@@ -5,14 +5,14 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
 {
     private const int FirstLimit = 64;
 
-    private readonly Lock gate = new();
-    private Queue<(EngineState State, long ReplacedAt)> held = new();
-    private int limit = FirstLimit;
-    private bool isClosed;
-    private EngineState current = first;
+    private readonly Lock _gate = new();
+    private Queue<(EngineState State, long ReplacedAt)> _held = new();
+    private int _limit = FirstLimit;
+    private bool _isClosed;
+    private EngineState _current = first;
 
     /// <summary>The newest state. May be used without a reference only by whoever keeps it from being replaced.</summary>
-    public EngineState Current => Volatile.Read(ref current);
+    public EngineState Current => Volatile.Read(ref _current);
 
     /// <summary>Takes a reference to the newest state. No lock: it retries only when a state is replaced at this very moment.</summary>
     /// <exception cref="ObjectDisposedException">It was closed.</exception>
@@ -20,33 +20,33 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
     {
         while (true)
         {
-            EngineState seen = Volatile.Read(ref current);
+            EngineState seen = Volatile.Read(ref _current);
             if (seen.TryAcquire())
             {
                 return seen;
             }
 
-            ObjectDisposedException.ThrowIf(Volatile.Read(ref isClosed), this);
+            ObjectDisposedException.ThrowIf(Volatile.Read(ref _isClosed), this);
         }
     }
 
     /// <summary>Makes a state the newest and gives back the reference to the one before. One thread at a time.</summary>
     public void Replace(EngineState next)
     {
-        EngineState before = current;
-        Volatile.Write(ref current, next);
+        EngineState before = _current;
+        Volatile.Write(ref _current, next);
         before.Release();
         if (before.IsHeld)
         {
-            lock (gate)
+            lock (_gate)
             {
                 DropReleased();
-                held.Enqueue((before, time.GetTimestamp()));
-                if (held.Count >= limit)
+                _held.Enqueue((before, time.GetTimestamp()));
+                if (_held.Count >= _limit)
                 {
                     // One reader that stays keeps those behind it in the queue, which others have long given back.
-                    held = new Queue<(EngineState State, long ReplacedAt)>(held.Where(each => each.State.IsHeld));
-                    limit = Math.Max(FirstLimit, 2 * held.Count);
+                    _held = new Queue<(EngineState State, long ReplacedAt)>(_held.Where(each => each.State.IsHeld));
+                    _limit = Math.Max(FirstLimit, 2 * _held.Count);
                 }
             }
         }
@@ -55,7 +55,7 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
     /// <summary>Gives the newest state back, for good.</summary>
     public void Close()
     {
-        Volatile.Write(ref isClosed, true);
+        Volatile.Write(ref _isClosed, true);
         Current.Release();
     }
 
@@ -64,10 +64,10 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
     {
         get
         {
-            lock (gate)
+            lock (_gate)
             {
                 DropReleased();
-                return held.TryPeek(out var oldest) ? time.GetElapsedTime(oldest.ReplacedAt) : TimeSpan.Zero;
+                return _held.TryPeek(out var oldest) ? time.GetElapsedTime(oldest.ReplacedAt) : TimeSpan.Zero;
             }
         }
     }
@@ -75,17 +75,17 @@ internal sealed class PublishedState(EngineState first, TimeProvider time)
     /// <summary>The older states that readers hold, the oldest first.</summary>
     public IReadOnlyList<EngineState> Held()
     {
-        lock (gate)
+        lock (_gate)
         {
-            return [.. held.Select(static each => each.State).Where(static state => state.IsHeld)];
+            return [.. _held.Select(static each => each.State).Where(static state => state.IsHeld)];
         }
     }
 
     private void DropReleased()
     {
-        while (held.TryPeek(out var oldest) && !oldest.State.IsHeld)
+        while (_held.TryPeek(out var oldest) && !oldest.State.IsHeld)
         {
-            held.Dequeue();
+            _held.Dequeue();
         }
     }
 }

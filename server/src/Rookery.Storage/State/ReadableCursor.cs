@@ -8,29 +8,29 @@ namespace Rookery.Storage;
 /// </summary>
 internal sealed class ReadableCursor(EngineState state, int visibleBatch, ReadOnlySpan<byte> toExclusive, Action<DamageEvent> passedOver, bool mayBeOld) : IRowCursor
 {
-    private readonly byte[] end = toExclusive.ToArray();
+    private readonly byte[] _end = toExclusive.ToArray();
 
     // What is left of the walk, the next stretch on top. An empty end is no bound.
-    private readonly Stack<(ReadOnlyMemory<byte> From, ReadOnlyMemory<byte> ToExclusive, string[] Without)> left = [];
-    private (ReadOnlyMemory<byte> From, ReadOnlyMemory<byte> ToExclusive, string[] Without) stretch;
-    private IRowCursor? rows;
-    private bool isOnRow;
+    private readonly Stack<(ReadOnlyMemory<byte> From, ReadOnlyMemory<byte> ToExclusive, string[] Without)> _left = [];
+    private (ReadOnlyMemory<byte> From, ReadOnlyMemory<byte> ToExclusive, string[] Without) _stretch;
+    private IRowCursor? _rows;
+    private bool _isOnRow;
 
-    public ReadOnlySpan<byte> Key => rows!.Key;
+    public ReadOnlySpan<byte> Key => _rows!.Key;
 
-    public long Sequence => rows!.Sequence;
+    public long Sequence => _rows!.Sequence;
 
-    public RowKind Kind => rows!.Kind;
+    public RowKind Kind => _rows!.Kind;
 
-    public ReadOnlySpan<byte> Value => rows!.Value;
+    public ReadOnlySpan<byte> Value => _rows!.Value;
 
     /// <summary>None: it is passed over.</summary>
     public RunDamage? Damage => null;
 
     public bool SeekForward(ReadOnlySpan<byte> from)
     {
-        left.Clear();
-        left.Push((from.ToArray(), end, []));
+        _left.Clear();
+        _left.Push((from.ToArray(), _end, []));
         return Settle(found: false);
     }
 
@@ -38,17 +38,17 @@ internal sealed class ReadableCursor(EngineState state, int visibleBatch, ReadOn
 
     public bool Move()
     {
-        Invariant.Holds(isOnRow, "a cursor moves on from a row");
+        Invariant.Holds(_isOnRow, "a cursor moves on from a row");
         return Settle(Step());
     }
 
-    public void Dispose() => rows?.Dispose();
+    public void Dispose() => _rows?.Dispose();
 
     private bool Settle(bool found)
     {
-        while (isOnRow = Next(found))
+        while (_isOnRow = Next(found))
         {
-            if (mayBeOld || stretch.Without.Length == 0 || IsNewest())
+            if (mayBeOld || _stretch.Without.Length == 0 || IsNewest())
             {
                 return true;
             }
@@ -61,27 +61,27 @@ internal sealed class ReadableCursor(EngineState state, int visibleBatch, ReadOn
 
     private bool Step()
     {
-        stretch.From = (byte[])[.. rows!.Key, 0];
-        return rows.Move();
+        _stretch.From = (byte[])[.. _rows!.Key, 0];
+        return _rows.Move();
     }
 
     private bool Next(bool found)
     {
-        while (!found || !IsBelow(rows!.Key, stretch.ToExclusive.Span))
+        while (!found || !IsBelow(_rows!.Key, _stretch.ToExclusive.Span))
         {
-            if (!found && rows?.Damage is { } damage)
+            if (!found && _rows?.Damage is { } damage)
             {
                 PassOver(damage);
             }
 
-            rows?.Dispose();
-            rows = null;
-            if (!left.TryPop(out stretch))
+            _rows?.Dispose();
+            _rows = null;
+            if (!_left.TryPop(out _stretch))
             {
                 return false;
             }
 
-            found = IsBelow(stretch.From.Span, stretch.ToExclusive.Span) && Begin();
+            found = IsBelow(_stretch.From.Span, _stretch.ToExclusive.Span) && Begin();
         }
 
         return true;
@@ -89,22 +89,22 @@ internal sealed class ReadableCursor(EngineState state, int visibleBatch, ReadOn
 
     private bool Begin()
     {
-        rows = StateCursor.Open(state, visibleBatch, stretch.From.Span, stretch.ToExclusive.Span, stretch.Without);
-        return rows.SeekForward(stretch.From.Span);
+        _rows = StateCursor.Open(state, visibleBatch, _stretch.From.Span, _stretch.ToExclusive.Span, _stretch.Without);
+        return _rows.SeekForward(_stretch.From.Span);
     }
 
     private void PassOver(RunDamage damage)
     {
         passedOver(damage.ToEvent());
-        ReadOnlyMemory<byte> behind = damage.ToExclusive.Span.SequenceCompareTo(stretch.From.Span) > 0 ? damage.ToExclusive : stretch.From;
-        if (IsBelow(behind.Span, stretch.ToExclusive.Span))
+        ReadOnlyMemory<byte> behind = damage.ToExclusive.Span.SequenceCompareTo(_stretch.From.Span) > 0 ? damage.ToExclusive : _stretch.From;
+        if (IsBelow(behind.Span, _stretch.ToExclusive.Span))
         {
-            left.Push((behind, stretch.ToExclusive, stretch.Without));
-            left.Push((stretch.From, behind, [.. stretch.Without, damage.Path]));
+            _left.Push((behind, _stretch.ToExclusive, _stretch.Without));
+            _left.Push((_stretch.From, behind, [.. _stretch.Without, damage.Path]));
         }
         else
         {
-            left.Push((stretch.From, stretch.ToExclusive, [.. stretch.Without, damage.Path]));
+            _left.Push((_stretch.From, _stretch.ToExclusive, [.. _stretch.Without, damage.Path]));
         }
     }
 
@@ -112,14 +112,14 @@ internal sealed class ReadableCursor(EngineState state, int visibleBatch, ReadOn
     {
         try
         {
-            if (!Lookup.TryGetAnyKind(state, visibleBatch, rows!.Key, out Row newest))
+            if (!Lookup.TryGetAnyKind(state, visibleBatch, _rows!.Key, out Row newest))
             {
                 return false;
             }
 
             using (newest)
             {
-                return newest.Sequence == rows.Sequence;
+                return newest.Sequence == _rows.Sequence;
             }
         }
         catch (DamagedException)

@@ -5,14 +5,14 @@ namespace Rookery.Storage;
 /// <summary>The sorted runs of every group, newest first within a group. Immutable and reference counted: holds a reference to each reader.</summary>
 internal sealed class RunSet
 {
-    private readonly SortedRun[]?[] byGroup;
-    private int references = 1;
+    private readonly SortedRun[]?[] _byGroup;
+    private int _references = 1;
 
     /// <summary>Makes a set and takes references to its readers.</summary>
     public RunSet(SortedRun[]?[] byGroup)
     {
         Invariant.Holds(byGroup.Length == GroupLimit, "a run set has a place for each group");
-        this.byGroup = byGroup;
+        _byGroup = byGroup;
         foreach (RunEntry file in Files())
         {
             file.Reader?.Acquire();
@@ -23,21 +23,21 @@ internal sealed class RunSet
     public const int GroupLimit = 256;
 
     /// <summary>The sorted runs of a group, newest first.</summary>
-    public ReadOnlySpan<SortedRun> Of(byte group) => byGroup[group];
+    public ReadOnlySpan<SortedRun> Of(byte group) => _byGroup[group];
 
     /// <summary>The sorted runs by group, to be changed into another set.</summary>
-    public SortedRun[]?[] ToArrays() => [.. byGroup.Select(runs => (SortedRun[]?)runs?.Clone())];
+    public SortedRun[]?[] ToArrays() => [.. _byGroup.Select(runs => (SortedRun[]?)runs?.Clone())];
 
     /// <summary>All files, group by group, newest sorted run first.</summary>
-    public IEnumerable<RunEntry> Files() => byGroup.Where(runs => runs is not null).SelectMany(runs => runs!).SelectMany(run => run.Files);
+    public IEnumerable<RunEntry> Files() => _byGroup.Where(runs => runs is not null).SelectMany(runs => runs!).SelectMany(run => run.Files);
 
     /// <summary>Takes a reference.</summary>
-    public void Acquire() => Invariant.Holds(Interlocked.Increment(ref references) > 1, "a run set that is in use is acquired");
+    public void Acquire() => Invariant.Holds(Interlocked.Increment(ref _references) > 1, "a run set that is in use is acquired");
 
     /// <summary>Gives a reference back; the last one gives the readers back.</summary>
     public void Release()
     {
-        int left = Interlocked.Decrement(ref references);
+        int left = Interlocked.Decrement(ref _references);
         Invariant.Holds(left >= 0, "a run set is released once per reference");
         if (left == 0)
         {

@@ -3,71 +3,71 @@ namespace Rookery.Storage;
 /// <summary>Walks a sorted run file by file; opens a file when the walk comes to it.</summary>
 internal sealed class SortedRunCursor(RunEntry[] files, DamageRegistry registry, string tables, Func<RunReader, RunCursor> open) : IRowCursor
 {
-    private RunCursor? current;
-    private int place;
-    private bool backward;
+    private RunCursor? _current;
+    private int _place;
+    private bool _backward;
 
-    public ReadOnlySpan<byte> Key => current!.Key;
+    public ReadOnlySpan<byte> Key => _current!.Key;
 
-    public long Sequence => current!.Sequence;
+    public long Sequence => _current!.Sequence;
 
-    public RowKind Kind => current!.Kind;
+    public RowKind Kind => _current!.Kind;
 
-    public ReadOnlySpan<byte> Value => current!.Value;
+    public ReadOnlySpan<byte> Value => _current!.Value;
 
     public RunDamage? Damage { get; private set; }
 
     public bool SeekForward(ReadOnlySpan<byte> from)
     {
-        backward = false;
-        place = 0;
-        while (place < files.Length && files[place].LastKey.SequenceCompareTo(from) < 0)
+        _backward = false;
+        _place = 0;
+        while (_place < files.Length && files[_place].LastKey.SequenceCompareTo(from) < 0)
         {
-            place++;
+            _place++;
         }
 
-        if (place == files.Length)
+        if (_place == files.Length)
         {
             return false;
         }
 
-        ReadOnlySpan<byte> first = files[place].FirstKey;
-        return OpenCurrent() && (Check(current!.SeekForward(from.SequenceCompareTo(first) > 0 ? from : first)) || NextFile());
+        ReadOnlySpan<byte> first = files[_place].FirstKey;
+        return OpenCurrent() && (Check(_current!.SeekForward(from.SequenceCompareTo(first) > 0 ? from : first)) || NextFile());
     }
 
     public bool SeekBackward(ReadOnlySpan<byte> toExclusive)
     {
-        backward = true;
-        place = files.Length - 1;
-        while (place >= 0 && !toExclusive.IsEmpty && files[place].FirstKey.SequenceCompareTo(toExclusive) >= 0)
+        _backward = true;
+        _place = files.Length - 1;
+        while (_place >= 0 && !toExclusive.IsEmpty && files[_place].FirstKey.SequenceCompareTo(toExclusive) >= 0)
         {
-            place--;
+            _place--;
         }
 
-        return place >= 0 && OpenCurrent() && (CheckBackward(current!.SeekBackward(toExclusive)) || NextFile());
+        return _place >= 0 && OpenCurrent() && (CheckBackward(_current!.SeekBackward(toExclusive)) || NextFile());
     }
 
-    public bool Move() => backward
-        ? CheckBackward(current!.Move()) || NextFile()
-        : Check(current!.Move()) || NextFile();
+    public bool Move() => _backward
+        ? CheckBackward(_current!.Move()) || NextFile()
+        : Check(_current!.Move()) || NextFile();
 
     public void Dispose()
     {
-        current?.Dispose();
-        current = null;
+        _current?.Dispose();
+        _current = null;
     }
 
     private bool NextFile()
     {
         while (Damage is null)
         {
-            place += backward ? -1 : 1;
-            if (place < 0 || place == files.Length || !OpenCurrent())
+            _place += _backward ? -1 : 1;
+            if (_place < 0 || _place == files.Length || !OpenCurrent())
             {
                 return false;
             }
 
-            if (backward ? CheckBackward(current!.SeekBackward([])) : Check(current!.SeekForward(files[place].FirstKey)))
+            if (_backward ? CheckBackward(_current!.SeekBackward([])) : Check(_current!.SeekForward(files[_place].FirstKey)))
             {
                 return true;
             }
@@ -78,22 +78,22 @@ internal sealed class SortedRunCursor(RunEntry[] files, DamageRegistry registry,
 
     private bool OpenCurrent()
     {
-        current?.Dispose();
-        current = null;
-        RunEntry file = files[place];
+        _current?.Dispose();
+        _current = null;
+        RunEntry file = files[_place];
         if (!file.IsReadable)
         {
             Note(file.Damage!);
             return false;
         }
 
-        current = open(file.Reader);
+        _current = open(file.Reader);
         return true;
     }
 
     private bool Check(bool found)
     {
-        if (current!.Damage is { } damage)
+        if (_current!.Damage is { } damage)
         {
             Note(damage);
             return false;
@@ -103,11 +103,11 @@ internal sealed class SortedRunCursor(RunEntry[] files, DamageRegistry registry,
     }
 
     // Rows below the first key that counts were moved elsewhere by compaction.
-    private bool CheckBackward(bool found) => Check(found) && current!.Key.SequenceCompareTo(files[place].FirstKey) >= 0;
+    private bool CheckBackward(bool found) => Check(found) && _current!.Key.SequenceCompareTo(files[_place].FirstKey) >= 0;
 
     private void Note(RunDamage damage)
     {
-        Damage = damage.Within(files[place], tables);
-        _ = registry.Note(Damage, files[place], tables);
+        Damage = damage.Within(files[_place], tables);
+        _ = registry.Note(Damage, files[_place], tables);
     }
 }

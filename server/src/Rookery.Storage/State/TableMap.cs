@@ -12,9 +12,9 @@ internal sealed class TableMap
     public const byte Chunks = 0xFF;
 
     private const int OwnFrom = 240;
-    private readonly byte[] groupOf = new byte[256];
-    private readonly string?[] nameOf = new string?[256];
-    private readonly bool[] isLookedUp = new bool[256];
+    private readonly byte[] _groupOf = new byte[256];
+    private readonly string?[] _nameOf = new string?[256];
+    private readonly bool[] _isLookedUp = new bool[256];
 
     /// <summary>Takes the tables of the level above.</summary>
     public TableMap(IEnumerable<TableDefinition> tables)
@@ -27,7 +27,7 @@ internal sealed class TableMap
 
         Add(new TableDefinition(Released, "released large values", Released));
         Add(new TableDefinition(Chunks, "chunks of large values", Chunks));
-        Groups = [.. Enumerable.Range(0, 256).Where(i => nameOf[i] is not null).Select(i => groupOf[i]).Distinct().Order()];
+        Groups = [.. Enumerable.Range(0, 256).Where(i => _nameOf[i] is not null).Select(i => _groupOf[i]).Distinct().Order()];
     }
 
     /// <summary>All groups, in order.</summary>
@@ -36,27 +36,27 @@ internal sealed class TableMap
     /// <summary>The group of a table.</summary>
     public byte GroupOf(byte table)
     {
-        Invariant.Holds(nameOf[table] is not null, "rows belong to a table that the engine was told of");
-        return groupOf[table];
+        Invariant.Holds(_nameOf[table] is not null, "rows belong to a table that the engine was told of");
+        return _groupOf[table];
     }
 
     /// <summary>Whether rows of a group are looked up by key, so that a Bloom filter is worth its bytes.</summary>
-    public bool IsLookedUp(byte group) => isLookedUp[group];
+    public bool IsLookedUp(byte group) => _isLookedUp[group];
 
     /// <summary>Whether a table is known.</summary>
-    public bool Knows(byte table) => nameOf[table] is not null;
+    public bool Knows(byte table) => _nameOf[table] is not null;
 
     /// <summary>The tables of a group.</summary>
-    public IEnumerable<byte> TablesOf(byte group) => Enumerable.Range(0, 256).Where(i => nameOf[i] is not null && groupOf[i] == group).Select(i => (byte)i);
+    public IEnumerable<byte> TablesOf(byte group) => Enumerable.Range(0, 256).Where(i => _nameOf[i] is not null && _groupOf[i] == group).Select(i => (byte)i);
 
     /// <summary>The names of a group's tables, for people.</summary>
-    public string NamesOf(byte group) => string.Join(", ", TablesOf(group).Select(table => nameOf[table]));
+    public string NamesOf(byte group) => string.Join(", ", TablesOf(group).Select(table => _nameOf[table]));
 
     private void Add(TableDefinition table)
     {
-        Invariant.Holds(nameOf[table.Number] is null, "a table number is used once");
-        nameOf[table.Number] = table.Name;
-        groupOf[table.Number] = table.Group;
-        isLookedUp[table.Group] |= !table.IsWalkedOnly;
+        Invariant.Holds(_nameOf[table.Number] is null, "a table number is used once");
+        _nameOf[table.Number] = table.Name;
+        _groupOf[table.Number] = table.Group;
+        _isLookedUp[table.Group] |= !table.IsWalkedOnly;
     }
 }

@@ -9,7 +9,7 @@ internal sealed class Table(params string[] columns)
     private const int Gap = 2;
     private const int NarrowestColumn = 8;
 
-    private readonly string[] heads = [.. columns.Select(VisibleText.OfLine)];
+    private readonly string[] _heads = [.. columns.Select(VisibleText.OfLine)];
     private readonly List<string[]> _rows = [];
 
     public int Rows => _rows.Count;
@@ -22,7 +22,7 @@ internal sealed class Table(params string[] columns)
     /// <param name="paint">For the heads.</param>
     public IEnumerable<string> Lines(int? width, Paint paint)
     {
-        string[] names = [.. heads.Select(static head => head.TrimStart('>'))];
+        string[] names = [.. _heads.Select(static head => head.TrimStart('>'))];
         int[] widths = [.. names.Select((name, column) => Math.Max(name.Length, _rows.Count == 0 ? 0 : _rows.Max(row => row[column].Length)))];
         if (width is { } room)
         {
@@ -63,7 +63,7 @@ internal sealed class Table(params string[] columns)
         for (int column = 0; column < cells.Length; column++)
         {
             string cell = Cut(cells[column], widths[column]);
-            line.Append(heads[column].StartsWith('>') ? cell.PadLeft(widths[column]) : cell.PadRight(widths[column])).Append(' ', Gap);
+            line.Append(_heads[column].StartsWith('>') ? cell.PadLeft(widths[column]) : cell.PadRight(widths[column])).Append(' ', Gap);
         }
 
         return line.ToString().TrimEnd();

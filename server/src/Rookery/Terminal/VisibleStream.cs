@@ -13,8 +13,8 @@ internal sealed class VisibleStream(Stream to) : Stream
     private static readonly SearchValues<byte> Plain = SearchValues.Create(
         [(byte)'\n', (byte)'\t', .. Enumerable.Range(' ', 0x5f).Select(static value => (byte)value)]);
 
-    private readonly Decoder decoder = Encoding.UTF8.GetDecoder();
-    private bool isInsideLetter;
+    private readonly Decoder _decoder = Encoding.UTF8.GetDecoder();
+    private bool _isInsideLetter;
 
     public override bool CanRead => false;
 
@@ -35,7 +35,7 @@ internal sealed class VisibleStream(Stream to) : Stream
         for (; !buffer.IsEmpty; buffer = buffer[Math.Min(buffer.Length, PieceBytes)..])
         {
             var piece = buffer[..Math.Min(buffer.Length, PieceBytes)];
-            if (!isInsideLetter && !piece.ContainsAnyExcept(Plain))
+            if (!_isInsideLetter && !piece.ContainsAnyExcept(Plain))
             {
                 to.Write(piece);
             }
@@ -80,8 +80,8 @@ internal sealed class VisibleStream(Stream to) : Stream
     private void WriteVisible(ReadOnlySpan<byte> piece, bool flush)
     {
         char[] letters = new char[Encoding.UTF8.GetMaxCharCount(piece.Length + 4)];
-        int count = decoder.GetChars(piece, letters, flush);
-        isInsideLetter = !flush && piece is [.., >= 0x80];
+        int count = _decoder.GetChars(piece, letters, flush);
+        _isInsideLetter = !flush && piece is [.., >= 0x80];
         var visible = new StringBuilder(count);
         VisibleText.Append(visible, letters.AsSpan(0, count));
         to.Write(Encoding.UTF8.GetBytes(visible.ToString()));

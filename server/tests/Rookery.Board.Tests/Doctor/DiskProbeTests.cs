@@ -6,14 +6,14 @@ namespace Rookery.Board.Tests.Doctor;
 
 public sealed class DiskProbeTests
 {
-    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
     public void A_probe_leaves_nothing_and_replaces_what_one_that_was_killed_left()
     {
-        disk.Open("/data/doctor-probe", DiskOpen.CreateNew).Dispose();
-        var probe = DiskProbe.Run(disk, "/data", new TickingTime());
-        Assert.Empty(disk.List("/data"));
+        _disk.Open("/data/doctor-probe", DiskOpen.CreateNew).Dispose();
+        var probe = DiskProbe.Run(_disk, "/data", new TickingTime());
+        Assert.Empty(_disk.List("/data"));
         Assert.Equal("/data", probe.Directory);
 
         // Each look at this clock is a millisecond later: one for 16 MiB, one for each sync.
@@ -25,21 +25,21 @@ public sealed class DiskProbeTests
     public void Nobody_sees_the_file_of_a_probe_that_runs()
     {
         var seen = new List<string>();
-        DiskProbe.Run(disk, "/data", new TickingTime { OnTick = () => seen.AddRange(disk.List("/data")) });
+        DiskProbe.Run(_disk, "/data", new TickingTime { OnTick = () => seen.AddRange(_disk.List("/data")) });
         Assert.Empty(seen);
     }
 
     [Fact]
     public void A_probe_that_the_disk_refuses_leaves_nothing()
     {
-        disk.Inject(new DiskFault(3, Errno.InputOutput) { Calls = DiskCalls.Write, PathContains = "doctor-probe", Sticky = true });
-        Assert.Throws<DiskException>(() => DiskProbe.Run(disk, "/data", new TickingTime()));
-        Assert.Empty(disk.List("/data"));
+        _disk.Inject(new DiskFault(3, Errno.InputOutput) { Calls = DiskCalls.Write, PathContains = "doctor-probe", Sticky = true });
+        Assert.Throws<DiskException>(() => DiskProbe.Run(_disk, "/data", new TickingTime()));
+        Assert.Empty(_disk.List("/data"));
     }
 
     private sealed class TickingTime : TimeProvider
     {
-        private long now;
+        private long _now;
 
         public Action OnTick { get; init; } = static () => { };
 
@@ -48,7 +48,7 @@ public sealed class DiskProbeTests
         public override long GetTimestamp()
         {
             OnTick();
-            return now++;
+            return _now++;
         }
     }
 }

@@ -6,18 +6,18 @@ namespace Rookery.Documents.Tests.Backups;
 
 public class BackupTests
 {
-    private readonly SimulatedDisk disk = new("/data", "/backups");
+    private readonly SimulatedDisk _disk = new("/data", "/backups");
 
     [Fact]
     public void A_restored_node_holds_what_was_there_under_a_new_history()
     {
-        using var node = BackedUp.NewNode(disk);
-        BackedUp.Take(node, disk);
-        Assert.False(disk.Exists(node.Core.CheckpointPath), "the checkpoint's space is given back");
+        using var node = BackedUp.NewNode(_disk);
+        BackedUp.Take(node, _disk);
+        Assert.False(_disk.Exists(node.Core.CheckpointPath), "the checkpoint's space is given back");
         node.Put("Shop", "d/after", "{}");
 
-        Assert.Equal([("Other", 2), ("Shop", 300)], BackedUp.Restore(disk));
-        using var restored = SteppedNode.Open(disk, BackedUp.Restored);
+        Assert.Equal([("Other", 2), ("Shop", 300)], BackedUp.Restore(_disk));
+        using var restored = SteppedNode.Open(_disk, BackedUp.Restored);
         Assert.Equal(node.Documents("Other"), restored.Documents("Other"));
         Assert.Equal(node.Documents("Shop").Where(document => document.Key is not "d/after"), restored.Documents("Shop"));
         Assert.NotEqual(node.Database("Shop").HistoryId, restored.Database("Shop").HistoryId);
@@ -31,28 +31,28 @@ public class BackupTests
     [Fact]
     public void A_node_that_was_never_flushed_is_backed_up_from_its_journal()
     {
-        using (var node = SteppedNode.Open(disk, BackedUp.Node))
+        using (var node = SteppedNode.Open(_disk, BackedUp.Node))
         {
             node.CreateDatabase("Shop");
             node.Put("Shop", "a", """{"n":1}""");
-            BackedUp.Take(node, disk);
+            BackedUp.Take(node, _disk);
         }
 
-        Assert.Equal([("Shop", 1)], BackedUp.Restore(disk));
+        Assert.Equal([("Shop", 1)], BackedUp.Restore(_disk));
     }
 
     [Fact]
     public void One_database_is_restored_alone()
     {
-        using var node = BackedUp.NewNode(disk);
-        BackedUp.Take(node, disk);
+        using var node = BackedUp.NewNode(_disk);
+        BackedUp.Take(node, _disk);
 
-        var unknown = Assert.Throws<BackupException>(() => BackedUp.Restore(disk, "Shops"));
+        var unknown = Assert.Throws<BackupException>(() => BackedUp.Restore(_disk, "Shops"));
         Assert.Contains("Other, Shop", unknown.Message, StringComparison.Ordinal);
-        Assert.False(disk.Exists(BackedUp.Restored), "nothing was written");
+        Assert.False(_disk.Exists(BackedUp.Restored), "nothing was written");
 
-        Assert.Equal([("Other", 2)], BackedUp.Restore(disk, "other"));
-        using var restored = SteppedNode.Open(disk, BackedUp.Restored);
+        Assert.Equal([("Other", 2)], BackedUp.Restore(_disk, "other"));
+        using var restored = SteppedNode.Open(_disk, BackedUp.Restored);
         Assert.Equal(node.Documents("Other"), restored.Documents("Other"));
         Assert.False(restored.Core.Databases.TryGet("Shop", out _));
     }
@@ -60,57 +60,57 @@ public class BackupTests
     [Fact]
     public void Neither_is_written_where_something_is()
     {
-        using var node = BackedUp.NewNode(disk, 4);
-        BackedUp.Take(node, disk);
-        int operations = disk.OperationCount;
-        Assert.Throws<DirectoryNotEmptyException>(() => BackedUp.Take(node, disk));
-        Assert.Equal(operations, disk.OperationCount);
-        BackedUp.Restore(disk);
-        operations = disk.OperationCount;
-        Assert.Throws<DirectoryNotEmptyException>(() => BackedUp.Restore(disk));
-        Assert.Equal(operations, disk.OperationCount);
+        using var node = BackedUp.NewNode(_disk, 4);
+        BackedUp.Take(node, _disk);
+        int operations = _disk.OperationCount;
+        Assert.Throws<DirectoryNotEmptyException>(() => BackedUp.Take(node, _disk));
+        Assert.Equal(operations, _disk.OperationCount);
+        BackedUp.Restore(_disk);
+        operations = _disk.OperationCount;
+        Assert.Throws<DirectoryNotEmptyException>(() => BackedUp.Restore(_disk));
+        Assert.Equal(operations, _disk.OperationCount);
     }
 
     [Fact]
     public void Too_little_space_is_found_before_anything_is_written()
     {
-        using var node = BackedUp.NewNode(disk);
-        BackedUp.Take(node, disk);
-        disk.CapacityBytes = disk.UsedBytes + 10_000;
-        Assert.Contains("free", Assert.Throws<BackupException>(() => BackedUp.Restore(disk)).Message, StringComparison.Ordinal);
-        Assert.False(disk.Exists(BackedUp.Restored));
+        using var node = BackedUp.NewNode(_disk);
+        BackedUp.Take(node, _disk);
+        _disk.CapacityBytes = _disk.UsedBytes + 10_000;
+        Assert.Contains("free", Assert.Throws<BackupException>(() => BackedUp.Restore(_disk)).Message, StringComparison.Ordinal);
+        Assert.False(_disk.Exists(BackedUp.Restored));
     }
 
     [Fact]
     public void Backups_are_taken_one_at_a_time_and_one_that_was_cut_off_leaves_nothing()
     {
-        using (var node = BackedUp.NewNode(disk))
+        using (var node = BackedUp.NewNode(_disk))
         {
             using var first = node.Core.BeginBackup();
             Assert.Contains("already", Assert.Throws<BackupException>(node.Core.BeginBackup).Message, StringComparison.Ordinal);
-            disk.KillProcess();
+            _disk.KillProcess();
         }
 
-        using var reopened = SteppedNode.Open(disk, BackedUp.Node);
-        Assert.False(disk.Exists(reopened.Core.CheckpointPath));
-        BackedUp.Take(reopened, disk);
+        using var reopened = SteppedNode.Open(_disk, BackedUp.Node);
+        Assert.False(_disk.Exists(reopened.Core.CheckpointPath));
+        BackedUp.Take(reopened, _disk);
     }
 
     [Fact]
     public void Bytes_that_change_anywhere_in_a_backup_are_found_and_named()
     {
-        using (var node = BackedUp.NewNode(disk, 60))
+        using (var node = BackedUp.NewNode(_disk, 60))
         {
-            BackedUp.Take(node, disk);
+            BackedUp.Take(node, _disk);
         }
 
         var random = new Random(1);
-        int start = disk.OperationCount;
-        foreach (string path in disk.Files.Where(file => file.StartsWith(BackedUp.Backup, StringComparison.Ordinal)))
+        int start = _disk.OperationCount;
+        foreach (string path in _disk.Files.Where(file => file.StartsWith(BackedUp.Backup, StringComparison.Ordinal)))
         {
             for (int i = 0; i < 10; i++)
             {
-                var image = disk.AfterPowerLoss(i);
+                var image = _disk.AfterPowerLoss(i);
                 using (var file = image.Open(path, DiskOpen.Read))
                 {
                     image.Rot(path, random.NextInt64(file.Length), (byte)(1 << random.Next(8)));
@@ -122,17 +122,17 @@ public class BackupTests
             }
         }
 
-        Assert.Equal(start, disk.OperationCount);
+        Assert.Equal(start, _disk.OperationCount);
     }
 
     [Fact]
     public void What_is_rotten_on_the_node_does_not_become_a_backup()
     {
-        using var node = BackedUp.NewNode(disk);
-        string run = disk.Files.First(file => file.EndsWith(".run", StringComparison.Ordinal));
-        disk.Rot(run, 100, 4);
-        Assert.Contains(Path.GetFileName(run), Assert.Throws<BackupException>(() => BackedUp.Take(node, disk)).Message, StringComparison.Ordinal);
-        Assert.Contains("no complete backup", Assert.Throws<BackupException>(() => BackedUp.Restore(disk)).Message, StringComparison.Ordinal);
+        using var node = BackedUp.NewNode(_disk);
+        string run = _disk.Files.First(file => file.EndsWith(".run", StringComparison.Ordinal));
+        _disk.Rot(run, 100, 4);
+        Assert.Contains(Path.GetFileName(run), Assert.Throws<BackupException>(() => BackedUp.Take(node, _disk)).Message, StringComparison.Ordinal);
+        Assert.Contains("no complete backup", Assert.Throws<BackupException>(() => BackedUp.Restore(_disk)).Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -142,8 +142,8 @@ public class BackupTests
             _ =>
             {
                 // A disk that records the backup only, so that all cuts fall into it.
-                BackedUp.NewNode(disk, 60).Dispose();
-                var work = disk.AfterPowerLoss(0);
+                BackedUp.NewNode(_disk, 60).Dispose();
+                var work = _disk.AfterPowerLoss(0);
                 using var node = SteppedNode.Open(work, BackedUp.Node);
                 BackedUp.Take(node, work);
                 return (work, work.OperationCount);
@@ -167,12 +167,12 @@ public class BackupTests
         new CrashSearch { Points = 300, Runs = 1 }.Verify(
             _ =>
             {
-                using (var node = BackedUp.NewNode(disk, 60))
+                using (var node = BackedUp.NewNode(_disk, 60))
                 {
-                    BackedUp.Take(node, disk);
+                    BackedUp.Take(node, _disk);
                 }
 
-                var work = disk.AfterPowerLoss(0);
+                var work = _disk.AfterPowerLoss(0);
                 BackedUp.Restore(work);
                 return (work, work.OperationCount);
             },
@@ -182,17 +182,17 @@ public class BackupTests
     [Fact]
     public void A_restore_that_the_disk_refuses_is_never_said_to_be_done()
     {
-        using (var node = BackedUp.NewNode(disk, 60))
+        using (var node = BackedUp.NewNode(_disk, 60))
         {
-            BackedUp.Take(node, disk);
+            BackedUp.Take(node, _disk);
         }
 
-        var whole = disk.AfterPowerLoss(0);
+        var whole = _disk.AfterPowerLoss(0);
         BackedUp.Restore(whole);
         long calls = whole.CallCount(DiskCalls.Changing);
         for (long call = 1; call <= calls; call++)
         {
-            var image = disk.AfterPowerLoss(0);
+            var image = _disk.AfterPowerLoss(0);
             image.Inject(new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.Changing, Sticky = true });
             var failure = Record.Exception(() => BackedUp.Restore(image));
             image.ClearFaults();
@@ -230,7 +230,7 @@ public class BackupTests
     [InlineData("/etc/passwd")]
     public void A_file_that_leads_out_of_the_directory_is_refused(string name)
     {
-        using var writer = new BackupWriter(disk, BackedUp.Backup);
+        using var writer = new BackupWriter(_disk, BackedUp.Backup);
         Assert.Throws<BackupException>(() => writer.Take(new BackupPiece(BackupPieceKind.File, System.Text.Encoding.UTF8.GetBytes(name))));
     }
 
@@ -247,14 +247,14 @@ public class BackupTests
     [InlineData("file 00000000 0 storage/absent.run")]
     public void A_manifest_that_somebody_wrote_is_refused(string line)
     {
-        using (var node = BackedUp.NewNode(disk, 60))
+        using (var node = BackedUp.NewNode(_disk, 60))
         {
-            BackedUp.Take(node, disk);
+            BackedUp.Take(node, _disk);
         }
 
         string path = Path.Join(BackedUp.Backup, BackupManifest.FileName);
         string text;
-        using (var file = disk.Open(path, DiskOpen.Read))
+        using (var file = _disk.Open(path, DiskOpen.Read))
         {
             byte[] bytes = new byte[file.Length];
             file.Read(bytes, 0);
@@ -262,14 +262,14 @@ public class BackupTests
         }
 
         byte[] lines = System.Text.Encoding.UTF8.GetBytes(text[..text.LastIndexOf("checksum ", StringComparison.Ordinal)] + line + "\n");
-        disk.Delete(path);
-        using (var file = disk.Open(path, DiskOpen.CreateNew))
+        _disk.Delete(path);
+        using (var file = _disk.Open(path, DiskOpen.CreateNew))
         {
             file.Write([.. lines, .. System.Text.Encoding.ASCII.GetBytes($"checksum {Checksum.Of(lines):x8}\n")], 0);
         }
 
-        Assert.Throws<BackupException>(() => BackedUp.Restore(disk));
-        AssertRefused(disk);
+        Assert.Throws<BackupException>(() => BackedUp.Restore(_disk));
+        AssertRefused(_disk);
     }
 
     private static void AssertWholeOrRefused(SimulatedDisk image, bool mayBeRefused)

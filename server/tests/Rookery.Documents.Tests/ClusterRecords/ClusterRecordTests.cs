@@ -9,7 +9,7 @@ namespace Rookery.Documents.Tests.ClusterRecords;
 
 public class ClusterRecordTests
 {
-    private readonly SimulatedDisk disk = new("/data", "/backups");
+    private readonly SimulatedDisk _disk = new("/data", "/backups");
 
     [Fact]
     public void A_record_is_found_by_key_and_by_prefix_with_the_etag_that_stored_it_as_its_version()
@@ -100,7 +100,7 @@ public class ClusterRecordTests
     [Fact]
     public void Records_are_changed_when_space_is_low()
     {
-        using var node = SteppedNode.Open(disk, SteppedNode.Options("/data/node") with { Reserve = new ReserveRule(1L << 60, 0) });
+        using var node = SteppedNode.Open(_disk, SteppedNode.Options("/data/node") with { Reserve = new ReserveRule(1L << 60, 0) });
         Assert.Equal(RejectionKind.InsufficientSpace, node.Propose(CommandEncoder.CreateDatabase("Shop", HistoryId.Create())).Rejection?.Kind);
         Set(node, "member/a", "1");
     }
@@ -109,16 +109,16 @@ public class ClusterRecordTests
     [Fact]
     public void A_restored_node_keeps_who_its_clients_are_and_forgets_its_members()
     {
-        using var node = BackedUp.NewNode(disk, 4);
+        using var node = BackedUp.NewNode(_disk, 4);
         string[] keys = ["access/1", "authority/key", "certificate/1", "desired/members", "member/a", "token/1"];
         foreach (string key in keys)
         {
             Set(node, key, key);
         }
 
-        BackedUp.Take(node, disk);
-        BackedUp.Restore(disk);
-        using var restored = SteppedNode.Open(disk, BackedUp.Restored);
+        BackedUp.Take(node, _disk);
+        BackedUp.Restore(_disk);
+        using var restored = SteppedNode.Open(_disk, BackedUp.Restored);
         Assert.Equal(["access/1", "certificate/1"], Keys(restored, ""));
         Assert.Equal(keys, Keys(node, ""));
     }
@@ -148,7 +148,7 @@ public class ClusterRecordTests
         return outcome[0].Etag;
     }
 
-    private SteppedNode Open() => SteppedNode.Open(disk, "/data/node");
+    private SteppedNode Open() => SteppedNode.Open(_disk, "/data/node");
 
     private static IEnumerable<string> Keys(SteppedNode node, string prefix) => node.Core.ClusterRecords.List(prefix).Select(record => record.Key);
 

@@ -9,8 +9,8 @@ namespace Rookery.Documents.Tests.Consensus;
 
 public sealed class PreviousVersionsTests
 {
-    private readonly SimulatedDisk disk = new();
-    private readonly ReadCounter reads = new();
+    private readonly SimulatedDisk _disk = new();
+    private readonly ReadCounter _reads = new();
 
     [Fact]
     public async Task The_caller_reads_what_apply_looks_up()
@@ -18,12 +18,12 @@ public sealed class PreviousVersionsTests
         using var node = OpenWithDocumentsInRuns(200);
         foreach (string id in (string[])["d/7", "D/150"])
         {
-            long before = reads.Count;
+            long before = _reads.Count;
             var outcome = node.Consensus.ProposeAsync(Put(node, id), CancellationToken.None).AsTask();
-            Assert.True(reads.Count > before, id);
-            before = reads.Count;
+            Assert.True(_reads.Count > before, id);
+            before = _reads.Count;
             node.Commit();
-            Assert.Equal(before, reads.Count);
+            Assert.Equal(before, _reads.Count);
             Assert.Null((await outcome).Rejection);
         }
     }
@@ -36,7 +36,7 @@ public sealed class PreviousVersionsTests
         node.Run(Put(node, "new"));
         node.Run(Put(node, "users/"));
         node.Run(Put(node, ""));
-        Assert.Equal(0, reads.Count);
+        Assert.Equal(0, _reads.Count);
     }
 
     [Fact]
@@ -59,7 +59,7 @@ public sealed class PreviousVersionsTests
     public async Task A_write_that_looks_ahead_while_the_node_stops_is_answered()
     {
         using var node = OpenWithDocumentsInRuns(200);
-        reads.Reading = () =>
+        _reads.Reading = () =>
         {
             node.Consensus.RefuseBecauseStopping();
             node.Consensus.RefuseWaiting();
@@ -75,20 +75,20 @@ public sealed class PreviousVersionsTests
     public async Task Looking_ahead_without_memory_refuses_the_write_and_gives_its_room_back()
     {
         using var node = OpenWithDocumentsInRuns(200);
-        reads.Reading = static () => GC.KeepAlive(new byte[int.MaxValue]);
+        _reads.Reading = static () => GC.KeepAlive(new byte[int.MaxValue]);
         var outcome = await node.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None);
         Assert.Equal(RejectionKind.Overloaded, outcome.Rejection?.Kind);
         Assert.Equal(0, node.Core.Admission.Bytes);
-        reads.Reading = static () => throw new InvalidOperationException("unexpected");
+        _reads.Reading = static () => throw new InvalidOperationException("unexpected");
         await Assert.ThrowsAsync<InvalidOperationException>(() => node.Consensus.ProposeAsync(Put(node, "d/7"), CancellationToken.None).AsTask());
         Assert.Equal(0, node.Core.Admission.Bytes);
-        reads.Reading = null;
+        _reads.Reading = null;
         node.Run(Put(node, "d/7"));
     }
 
     private SteppedNode OpenWithDocumentsInRuns(int documents, int bodyBytes = 200)
     {
-        using (var node = SteppedNode.Open(disk, "/data"))
+        using (var node = SteppedNode.Open(_disk, "/data"))
         {
             node.CreateDatabase("db");
             for (int i = 0; i < documents; i++)
@@ -99,8 +99,8 @@ public sealed class PreviousVersionsTests
             node.Flush();
         }
 
-        var cold = SteppedNode.Open(disk, "/data", io: reads);
-        reads.Count = 0;
+        var cold = SteppedNode.Open(_disk, "/data", io: _reads);
+        _reads.Count = 0;
         return cold;
     }
 

@@ -10,7 +10,7 @@ namespace Rookery.Documents.Tests.Indexes;
 
 public sealed class IndexRecordTests
 {
-    private readonly SimulatedDisk disk = new("/data", "/backups");
+    private readonly SimulatedDisk _disk = new("/data", "/backups");
 
     [Fact]
     public void The_format_of_the_command_stays()
@@ -140,11 +140,11 @@ public sealed class IndexRecordTests
         using (var again = Open(isNew: false))
         {
             Check(again);
-            BackedUp.Take(again, disk);
+            BackedUp.Take(again, _disk);
         }
 
-        BackedUp.Restore(disk);
-        using var restored = SteppedNode.Open(disk, BackedUp.Restored);
+        BackedUp.Restore(_disk);
+        using var restored = SteppedNode.Open(_disk, BackedUp.Restored);
         Check(restored);
 
         void Check(SteppedNode node)
@@ -193,7 +193,7 @@ public sealed class IndexRecordTests
             Put(node, "a", "one");
         }
 
-        using var full = SteppedNode.Open(disk, SteppedNode.Options("/data/node") with { Reserve = new ReserveRule(1L << 60, 0) });
+        using var full = SteppedNode.Open(_disk, SteppedNode.Options("/data/node") with { Reserve = new ReserveRule(1L << 60, 0) });
         Assert.Equal(RejectionKind.InsufficientSpace, Propose(full, static writer => writer.Put("b", "one"u8, default)).Rejection?.Kind);
         Do(full, static writer => writer.Configure("a", new IndexSettingsChange(IsDisabled: true)));
         Do(full, static writer => writer.Delete("a"));
@@ -202,8 +202,8 @@ public sealed class IndexRecordTests
     [Fact]
     public void A_program_that_may_be_put_back_writes_no_definition()
     {
-        SteppedNode.Open(disk, SteppedNode.Options("/data/node") with { NewestFormatLevel = 1 }).Dispose();
-        using var node = SteppedNode.Open(disk, "/data/node");
+        SteppedNode.Open(_disk, SteppedNode.Options("/data/node") with { NewestFormatLevel = 1 }).Dispose();
+        using var node = SteppedNode.Open(_disk, "/data/node");
         node.CreateDatabase("shop");
         long journal = node.Core.Journal.LastIndex;
         var refused = Propose(node, static writer => writer.Put("a", "one"u8, default)).Rejection!;
@@ -283,7 +283,7 @@ public sealed class IndexRecordTests
 
     private SteppedNode Open(bool isNew = true)
     {
-        var node = SteppedNode.Open(disk, "/data/node");
+        var node = SteppedNode.Open(_disk, "/data/node");
         if (isNew)
         {
             node.CreateDatabase("shop");

@@ -11,13 +11,13 @@ namespace Rookery.Documents.Tests.Nodes;
 public sealed class BackgroundWorkTests
 {
     private const string Directory = "/data/node";
-    private readonly SimulatedDisk disk = new("/data");
-    private readonly SimulatedTimeProvider time = new();
+    private readonly SimulatedDisk _disk = new("/data");
+    private readonly SimulatedTimeProvider _time = new();
 
     [Fact]
     public void Orders_of_versions_that_were_replaced_are_dropped_by_compaction()
     {
-        using var node = SteppedNode.Open(disk, Directory, time);
+        using var node = SteppedNode.Open(_disk, Directory, _time);
         node.CreateDatabase("db");
         for (int round = 0; round < 40; round++)
         {
@@ -37,8 +37,8 @@ public sealed class BackgroundWorkTests
     [Fact]
     public void A_spare_segment_that_finds_no_room_does_not_keep_compaction_from_giving_some_back()
     {
-        using var node = SteppedNode.Open(disk, Directory, time);
-        disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Allocate, PathContains = "/journal/", Sticky = true });
+        using var node = SteppedNode.Open(_disk, Directory, _time);
+        _disk.Inject(new DiskFault(1, Errno.NoSpace) { Calls = DiskCalls.Allocate, PathContains = "/journal/", Sticky = true });
         node.CreateDatabase("db");
         for (int round = 0; round < 8; round++)
         {
@@ -58,7 +58,7 @@ public sealed class BackgroundWorkTests
     [Fact]
     public void A_hot_board_flushes_and_merges_nothing_before_it_has_cooled_down()
     {
-        using var node = SteppedNode.Open(disk, Directory, time);
+        using var node = SteppedNode.Open(_disk, Directory, _time);
         node.CreateDatabase("db");
         node.Core.Pacer.Share = 0;
         for (int round = 0; round < 20; round++)
@@ -79,7 +79,7 @@ public sealed class BackgroundWorkTests
     [Fact]
     public void A_hot_board_merges_all_the_same_while_its_disk_is_full()
     {
-        using var node = SteppedNode.Open(disk, SteppedNode.Options(Directory) with { Reserve = new ReserveRule(1 << 20, 0) }, time);
+        using var node = SteppedNode.Open(_disk, SteppedNode.Options(Directory) with { Reserve = new ReserveRule(1 << 20, 0) }, _time);
         node.CreateDatabase("db");
         node.Core.Pacer.Share = 0;
         for (int round = 0; round < 20; round++)
@@ -88,8 +88,8 @@ public sealed class BackgroundWorkTests
             node.Flush();
         }
 
-        disk.CapacityBytes = disk.UsedBytes + (512 << 10);
-        time.Advance(TimeSpan.FromSeconds(1));
+        _disk.CapacityBytes = _disk.UsedBytes + (512 << 10);
+        _time.Advance(TimeSpan.FromSeconds(1));
         node.Flush();
         Assert.True(node.Core.Storage.Statistics().Compactions > 0);
     }
@@ -97,7 +97,7 @@ public sealed class BackgroundWorkTests
     [Fact]
     public void A_backup_that_is_slow_to_read_the_journal_does_not_make_the_node_flush_all_the_time()
     {
-        using var node = SteppedNode.Open(disk, Directory, time);
+        using var node = SteppedNode.Open(_disk, Directory, _time);
         node.CreateDatabase("db");
         node.Flush();
         using var slow = node.Core.Journal.Read();
@@ -115,12 +115,12 @@ public sealed class BackgroundWorkTests
     [Fact]
     public void The_outcome_of_a_huge_batch_leaves_no_chunks_when_its_key_is_forgotten()
     {
-        using var node = SteppedNode.Open(disk, Directory, time);
+        using var node = SteppedNode.Open(_disk, Directory, _time);
         node.CreateDatabase("db");
         node.Run(Batch(node.Database("db").Number, new IdempotencyKey(1, 1), documents: 3000));
         node.Flush();
         Assert.True(HasChunks(node), "the outcome is large");
-        time.Advance(TimeSpan.FromHours(25));
+        _time.Advance(TimeSpan.FromHours(25));
         node.Run(Batch(node.Database("db").Number, new IdempotencyKey(2, 2), documents: 1));
         node.Flush();
         Assert.False(HasChunks(node));

@@ -10,9 +10,9 @@ namespace Rookery.Documents.Tests.Nodes;
 public sealed class ClockTests
 {
     private static readonly DateTimeOffset Start = new(2026, 3, 1, 0, 0, 0, TimeSpan.Zero);
-    private readonly SimulatedDisk disk = new("/data");
-    private readonly SimulatedTimeProvider time = new(Start);
-    private bool isSynchronised = true;
+    private readonly SimulatedDisk _disk = new("/data");
+    private readonly SimulatedTimeProvider _time = new(Start);
+    private bool _isSynchronised = true;
 
     [Theory]
     [InlineData(1970)]
@@ -28,7 +28,7 @@ public sealed class ClockTests
 
         Lose(year);
         using var again = Open();
-        time.Advance(TimeSpan.FromHours(2));
+        _time.Advance(TimeSpan.FromHours(2));
         await ExpireAsync(again);
         Assert.Equal(["later", "soon"], again.Documents("db").Keys.Order(StringComparer.Ordinal));
         var doubted = again.Consensus.Time;
@@ -75,7 +75,7 @@ public sealed class ClockTests
 
         using var again = Open();
         Assert.Equal(first, again.Propose(Put(again, "", "{}", key: 1))[0].Id);
-        time.Advance(TimeSpan.FromHours(25));
+        _time.Advance(TimeSpan.FromHours(25));
         Assert.NotEqual(first, again.Propose(Put(again, "", "{}", key: 1))[0].Id);
     }
 
@@ -90,7 +90,7 @@ public sealed class ClockTests
         Lose(1970);
         using var again = Open();
         string? first = again.Propose(Put(again, "", "{}", key: 1))[0].Id;
-        time.Advance(TimeSpan.FromHours(25));
+        _time.Advance(TimeSpan.FromHours(25));
         Assert.Equal(first, again.Propose(Put(again, "", "{}", key: 1))[0].Id);
     }
 
@@ -106,13 +106,13 @@ public sealed class ClockTests
         using var again = Open();
         again.Run(Put(again, "a", "{}"));
         again.Run(CommandEncoder.Delete(again.Database("db").Number, "a"u8, default, default));
-        time.Advance(TimeSpan.FromDays(2));
+        _time.Advance(TimeSpan.FromDays(2));
         await CleanAsync(again);
         Find(Start.AddDays(40));
         again.Run(Put(again, "b", "{}"));
         await CleanAsync(again);
         Assert.Equal(1, Tombstones(again));
-        time.Advance(TimeSpan.FromHours(26));
+        _time.Advance(TimeSpan.FromHours(26));
         await CleanAsync(again);
         Assert.Equal(0, Tombstones(again));
     }
@@ -127,7 +127,7 @@ public sealed class ClockTests
         }
 
         Lose(2026);
-        time.SetUtcNow(Start.AddDays(3));
+        _time.SetUtcNow(Start.AddDays(3));
         using var again = Open();
         await ExpireAsync(again);
         Assert.Single(again.Documents("db"));
@@ -145,15 +145,15 @@ public sealed class ClockTests
     [Fact]
     public void An_unsynchronised_node_that_was_off_for_minutes_needs_nobody()
     {
-        isSynchronised = false;
+        _isSynchronised = false;
         using (var node = Open())
         {
             node.CreateDatabase("db");
         }
 
-        time.Advance(TimeSpan.FromMinutes(9));
+        _time.Advance(TimeSpan.FromMinutes(9));
         using var again = Open();
-        Assert.Equal(new ClusterTime(time.GetUtcNow().UtcTicks, IsSure: true), again.Consensus.Time);
+        Assert.Equal(new ClusterTime(_time.GetUtcNow().UtcTicks, IsSure: true), again.Consensus.Time);
     }
 
     private static CommandBuffer Put(SteppedNode node, string id, string json, ulong key = 0)
@@ -180,20 +180,20 @@ public sealed class ClockTests
         Assert.True(done.IsCompletedSuccessfully);
     }
 
-    private SteppedNode Open() => SteppedNode.Open(disk, SteppedNode.Options("/data/node"), time, isClockSynchronised: () => isSynchronised);
+    private SteppedNode Open() => SteppedNode.Open(_disk, SteppedNode.Options("/data/node"), _time, isClockSynchronised: () => _isSynchronised);
 
     /// <summary>The machine starts without knowing the time.</summary>
     private void Lose(int year)
     {
-        isSynchronised = false;
-        time.SetUtcNow(new DateTimeOffset(year, 1, 1, 0, 0, 0, TimeSpan.Zero));
+        _isSynchronised = false;
+        _time.SetUtcNow(new DateTimeOffset(year, 1, 1, 0, 0, 0, TimeSpan.Zero));
     }
 
     /// <summary>A source of time is reached, and a second later the node has seen it.</summary>
     private void Find(DateTimeOffset now)
     {
-        time.SetUtcNow(now);
-        isSynchronised = true;
-        time.Advance(TimeSpan.FromSeconds(1));
+        _time.SetUtcNow(now);
+        _isSynchronised = true;
+        _time.Advance(TimeSpan.FromSeconds(1));
     }
 }

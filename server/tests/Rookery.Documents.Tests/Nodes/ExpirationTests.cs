@@ -4,13 +4,13 @@ namespace Rookery.Documents.Tests.Nodes;
 
 public class ExpirationTests
 {
-    private readonly SimulatedDisk disk = new("/data");
-    private readonly SimulatedTimeProvider time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
+    private readonly SimulatedDisk _disk = new("/data");
+    private readonly SimulatedTimeProvider _time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
 
     [Fact]
     public async Task Documents_go_when_their_time_is_over_and_leave_tombstones()
     {
-        using var node = SteppedNode.Open(disk, "/data/node", time);
+        using var node = SteppedNode.Open(_disk, "/data/node", _time);
         node.CreateDatabase("Shop");
         node.Put("Shop", "past", """{"@metadata":{"@expires":"2025-12-31T00:00:00Z"}}""");
         node.Put("Shop", "soon", """{"@metadata":{"@expires":"2026-01-01T00:01:00Z"}}""");
@@ -21,21 +21,21 @@ public class ExpirationTests
         await ExpireAsync(node);
         Assert.Equal(["kept", "later", "soon"], node.Documents("Shop").Keys.Order(StringComparer.Ordinal));
 
-        time.Advance(TimeSpan.FromMinutes(1));
+        _time.Advance(TimeSpan.FromMinutes(1));
         await ExpireAsync(node);
         Assert.Equal(["kept", "later"], node.Documents("Shop").Keys.Order(StringComparer.Ordinal));
         using var reader = node.Database("Shop").OpenReader();
         Assert.Equal((2, 2), (reader.ReadStatistics().Documents, reader.ReadStatistics().Tombstones));
 
-        int operations = disk.OperationCount;
+        int operations = _disk.OperationCount;
         await ExpireAsync(node);
-        Assert.Equal(operations, disk.OperationCount);
+        Assert.Equal(operations, _disk.OperationCount);
     }
 
     [Fact]
     public async Task More_documents_than_one_command_takes_all_go()
     {
-        using var node = SteppedNode.Open(disk, "/data/node", time);
+        using var node = SteppedNode.Open(_disk, "/data/node", _time);
         node.CreateDatabase("Shop");
         for (int i = 0; i < 1030; i++)
         {
@@ -49,7 +49,7 @@ public class ExpirationTests
     [Fact]
     public void The_next_command_begins_behind_the_one_before()
     {
-        using var node = SteppedNode.Open(disk, "/data/node", time);
+        using var node = SteppedNode.Open(_disk, "/data/node", _time);
         node.CreateDatabase("Shop");
         for (int i = 0; i < 1500; i++)
         {
@@ -58,7 +58,7 @@ public class ExpirationTests
 
         // Nothing is applied in between: what is not found again was not walked over.
         byte[] from = [];
-        long now = time.GetUtcNow().UtcTicks;
+        long now = _time.GetUtcNow().UtcTicks;
         Expiration.NextCommand(node.Database("Shop"), now, ref from, out int first)!.Dispose();
         Expiration.NextCommand(node.Database("Shop"), now, ref from, out int second)!.Dispose();
         Assert.Equal((1024, 476), (first, second));

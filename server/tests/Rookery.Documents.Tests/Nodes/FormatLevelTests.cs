@@ -10,7 +10,7 @@ public sealed class FormatLevelTests
 {
     private const string Note = "/data/format-level";
 
-    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
     public void A_newer_program_raises_nothing_by_itself_and_the_one_before_reads_what_it_wrote()
@@ -30,7 +30,7 @@ public sealed class FormatLevelTests
             Assert.Equal(1, newer.Core.FormatLevel.Level);
         }
 
-        Assert.False(disk.Exists(Note));
+        Assert.False(_disk.Exists(Note));
         using var again = Open(newest: 1);
         again.Put("shop", "d", "{}");
         Assert.Equal(["a", "b", "c", "d"], again.Documents("shop").Keys);
@@ -65,9 +65,9 @@ public sealed class FormatLevelTests
             newer.Flush();
         }
 
-        disk.Delete(Note);
+        _disk.Delete(Note);
         Assert.Throws<DataFormatException>(() => Open(newest: 1));
-        Assert.True(disk.Exists(Note));
+        Assert.True(_disk.Exists(Note));
     }
 
     [Fact]
@@ -103,7 +103,7 @@ public sealed class FormatLevelTests
     public void A_note_that_is_damaged_is_said(string content)
     {
         Open(newest: 1).Dispose();
-        using (var file = disk.Open(Note, DiskOpen.CreateNew))
+        using (var file = _disk.Open(Note, DiskOpen.CreateNew))
         {
             file.Write(Encoding.ASCII.GetBytes(content), 0);
         }
@@ -118,16 +118,16 @@ public sealed class FormatLevelTests
         return writer.Complete();
     }
 
-    private SteppedNode Open(int newest) => SteppedNode.Open(disk, SteppedNode.Options("/data") with { NewestFormatLevel = newest });
+    private SteppedNode Open(int newest) => SteppedNode.Open(_disk, SteppedNode.Options("/data") with { NewestFormatLevel = newest });
 
     private SortedDictionary<string, string> Contents()
     {
         var contents = new SortedDictionary<string, string>(StringComparer.Ordinal);
         foreach (string directory in (string[])["/data", "/data/storage", "/data/journal"])
         {
-            foreach (string name in disk.List(directory).Where(static name => name is not ("storage" or "journal")))
+            foreach (string name in _disk.List(directory).Where(static name => name is not ("storage" or "journal")))
             {
-                using var file = disk.Open($"{directory}/{name}", DiskOpen.Read);
+                using var file = _disk.Open($"{directory}/{name}", DiskOpen.Read);
                 byte[] bytes = new byte[file.Length];
                 file.Read(bytes, 0);
                 contents.Add($"{directory}/{name}", Convert.ToHexString(System.Security.Cryptography.SHA256.HashData(bytes)));

@@ -7,7 +7,7 @@ namespace Rookery.Documents.Tests.Nodes;
 
 public sealed class HousekeepingTests
 {
-    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
     public void A_large_memtable_is_flushed_once_when_nothing_is_applied_any_more()
@@ -34,16 +34,16 @@ public sealed class HousekeepingTests
         storage.RequestFlush();
         Work(storage);
         Fill(storage, index: 2, rows: 100);
-        string run = disk.Files.First(path => path.EndsWith(".run", StringComparison.Ordinal));
-        disk.Rot(run, 1000, 1);
-        long before = disk.OperationCount;
+        string run = _disk.Files.First(path => path.EndsWith(".run", StringComparison.Ordinal));
+        _disk.Rot(run, 1000, 1);
+        long before = _disk.OperationCount;
         for (int round = 0; round < 10; round++)
         {
             housekeeping.DoRound();
             Work(storage);
         }
 
-        Assert.Equal(before, disk.OperationCount);
+        Assert.Equal(before, _disk.OperationCount);
         Assert.Contains(run, storage.Health, StringComparison.Ordinal);
     }
 
@@ -55,7 +55,7 @@ public sealed class HousekeepingTests
         Fill(storage, index: 1, rows: 5_000);
         storage.RequestFlush();
         Work(storage);
-        disk.Rot(disk.Files.First(static path => path.EndsWith(".run", StringComparison.Ordinal)), 1000, 1);
+        _disk.Rot(_disk.Files.First(static path => path.EndsWith(".run", StringComparison.Ordinal)), 1000, 1);
         for (int round = 0; round < 10; round++)
         {
             housekeeping.DoRound(mayScrub: false);
@@ -88,7 +88,7 @@ public sealed class HousekeepingTests
     }
 
     private StorageEngine Open() => StorageEngine.Open(
-        disk,
+        _disk,
         new StorageOptions { Directory = "/data", Tables = Table.Definitions, MemtableBytes = 16 << 20 },
         new MemoryBudget(96 << 20),
         new IoTimeline(TimeProvider.System, "simulated0"),

@@ -8,8 +8,8 @@ namespace Rookery.Documents.Tests.Nodes;
 
 public sealed class IdempotencyTests
 {
-    private readonly SimulatedDisk disk = new();
-    private readonly SimulatedTimeProvider time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
+    private readonly SimulatedDisk _disk = new();
+    private readonly SimulatedTimeProvider _time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
 
     [Fact]
     public void A_retry_without_an_id_gets_the_first_guid_after_a_restart_too()
@@ -44,7 +44,7 @@ public sealed class IdempotencyTests
         Assert.Equal("\"n\":1", node.Documents("db")["a"]);
 
         node.Run(Put(node, "a", """{"n":1}""", 1));
-        time.Advance(TimeSpan.FromHours(25));
+        _time.Advance(TimeSpan.FromHours(25));
         node.Run(Put(node, "a", """{"n":2}""", 1));
         Assert.Equal("\"n\":2", node.Documents("db")["a"]);
         Assert.Equal(RejectionKind.IdempotencyKeyReused, node.Propose(Put(node, "a", """{"n":1}""", 1)).Rejection?.Kind);
@@ -62,7 +62,7 @@ public sealed class IdempotencyTests
             }
 
             node.Commit();
-            time.Advance(TimeSpan.FromHours(25));
+            _time.Advance(TimeSpan.FromHours(25));
             node.Run(Put(node, "a", "{}", 10));         // two go
             node.Run(Put(node, "a", "{}", 11));
             node.Flush();
@@ -113,5 +113,5 @@ public sealed class IdempotencyTests
         return CommandEncoder.Put(node.Database("db").Number, Encoding.UTF8.GetBytes(id), ExpectedChangeVector.None, document, new IdempotencyKey(key, key));
     }
 
-    private SteppedNode Open() => SteppedNode.Open(disk, "/data", time);
+    private SteppedNode Open() => SteppedNode.Open(_disk, "/data", _time);
 }

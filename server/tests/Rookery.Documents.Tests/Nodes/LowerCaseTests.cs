@@ -7,19 +7,19 @@ namespace Rookery.Documents.Tests.Nodes;
 /// <summary>What is compared without case is lower-cased where its command is made; apply takes the form that the command brings.</summary>
 public sealed class LowerCaseTests
 {
-    private readonly SimulatedDisk disk = new();
+    private readonly SimulatedDisk _disk = new();
 
     [Fact]
     public void Databases_are_found_without_case_also_beyond_ascii_and_after_a_restart()
     {
-        using (var node = SteppedNode.Open(disk, "/data"))
+        using (var node = SteppedNode.Open(_disk, "/data"))
         {
             node.CreateDatabase("KÄSE-Laden");
             Assert.Equal(RejectionKind.DatabaseExists, node.Propose(CommandEncoder.CreateDatabase("käse-laden", HistoryId.Create())).Rejection?.Kind);
             node.Flush();
         }
 
-        using var again = SteppedNode.Open(disk, "/data");
+        using var again = SteppedNode.Open(_disk, "/data");
         Assert.Equal("KÄSE-Laden", again.Database("käse-laDEN").Name);
         Assert.False(again.Core.Databases.TryGet(new string('k', 200), out _));
         Assert.Equal(RejectionKind.DatabaseExists, again.Propose(CommandEncoder.CreateDatabase("kÄSE-LADEN", HistoryId.Create())).Rejection?.Kind);
@@ -32,7 +32,7 @@ public sealed class LowerCaseTests
     [InlineData("Äpfel", "äPFEL")]
     public void Hilo_tags_are_one_without_case(string first, string second)
     {
-        using var node = SteppedNode.Open(disk, "/data");
+        using var node = SteppedNode.Open(_disk, "/data");
         node.CreateDatabase("db");
         uint database = node.Database("db").Number;
         Assert.Equal(1, node.Propose(CommandEncoder.HiloNext(database, Encoding.UTF8.GetBytes(first), 0, 0, 0, (byte)'/', default))[0].Low);
@@ -43,7 +43,7 @@ public sealed class LowerCaseTests
     [Fact]
     public void Apply_takes_the_lower_case_that_the_command_brings()
     {
-        using var node = SteppedNode.Open(disk, "/data");
+        using var node = SteppedNode.Open(_disk, "/data");
         using var command = CommandEncoder.CreateDatabase("É", "0123456789012345678901");
         byte[] other = command.Written.ToArray();
         other[^1] ^= 1;                                 // as a runtime with other tables would lower it

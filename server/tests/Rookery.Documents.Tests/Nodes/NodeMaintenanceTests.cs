@@ -88,11 +88,11 @@ public sealed class NodeMaintenanceTests
 
     private sealed class RunWriters : IIoRecorder
     {
-        private readonly ConcurrentDictionary<string, bool> names = new(StringComparer.Ordinal);
+        private readonly ConcurrentDictionary<string, bool> _names = new(StringComparer.Ordinal);
 
-        public IEnumerable<string> Names => names.Keys;
+        public IEnumerable<string> Names => _names.Keys;
 
-        public void Forget() => names.Clear();
+        public void Forget() => _names.Clear();
 
         public long Begin() => 0;
 
@@ -100,7 +100,7 @@ public sealed class NodeMaintenanceTests
         {
             if (kind is IoKind.RunWrite or IoKind.Compaction or IoKind.Manifest)
             {
-                names.TryAdd(Thread.CurrentThread.Name ?? "another", value: true);
+                _names.TryAdd(Thread.CurrentThread.Name ?? "another", value: true);
             }
         }
     }

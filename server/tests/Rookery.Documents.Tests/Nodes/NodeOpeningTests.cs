@@ -6,7 +6,7 @@ namespace Rookery.Documents.Tests.Nodes;
 
 public sealed class NodeOpeningTests
 {
-    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedDisk _disk = new("/data");
 
     [Theory]
     [InlineData("/data/storage", "/data/storage is empty")]
@@ -14,20 +14,20 @@ public sealed class NodeOpeningTests
     public void What_is_gone_is_not_begun_anew(string directory, string sentence)
     {
         Open().StopCleanly();
-        foreach (string name in disk.List(directory))
+        foreach (string name in _disk.List(directory))
         {
-            disk.Delete(Path.Join(directory, name));
+            _disk.Delete(Path.Join(directory, name));
         }
 
         using Node node = Open();
         Assert.Contains(sentence, node.Diagnosis, StringComparison.Ordinal);
         Assert.Null(node.ReadStatistics());
-        Assert.Empty(disk.List(directory));
+        Assert.Empty(_disk.List(directory));
     }
 
     private Node Open() => Node.Open(
         new NodeOptions { DataDirectory = "/data", SegmentBytes = 1 << 20 },
-        disk,
+        _disk,
         new MemoryBudget(96 << 20),
         new IoTimeline(TimeProvider.System, "simulated0"),
         TimeProvider.System,

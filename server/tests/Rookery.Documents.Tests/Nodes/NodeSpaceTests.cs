@@ -7,8 +7,8 @@ public class NodeSpaceTests
 {
     private const int SegmentBytes = 64 << 10;
 
-    private readonly SimulatedDisk disk = new("/data", "/journal");
-    private readonly SimulatedTimeProvider time = new();
+    private readonly SimulatedDisk _disk = new("/data", "/journal");
+    private readonly SimulatedTimeProvider _time = new();
 
     /// <summary>The reserve of the data is off here, so that it is the journal's device that says no. One document is written again and again: its run is small.</summary>
     [Fact]
@@ -21,8 +21,8 @@ public class NodeSpaceTests
             node.Put("Shop", "d", $$"""{"noise":"{{Noise(i)}}"}""");
         }
 
-        disk.CapacityBytes = disk.UsedBytes + (3 * SegmentBytes);
-        time.Advance(TimeSpan.FromSeconds(1));
+        _disk.CapacityBytes = _disk.UsedBytes + (3 * SegmentBytes);
+        _time.Advance(TimeSpan.FromSeconds(1));
         var refused = node.Propose(node.PutCommand("Shop", "more", "{}")).Rejection;
         Assert.Equal(RejectionKind.InsufficientSpace, refused?.Kind);
         Assert.Contains("/journal", refused!.Message, StringComparison.Ordinal);
@@ -33,7 +33,7 @@ public class NodeSpaceTests
         }
 
         Assert.True(node.Core.Journal.ReadyBytes >= SegmentBytes);
-        time.Advance(TimeSpan.FromSeconds(1));
+        _time.Advance(TimeSpan.FromSeconds(1));
         node.Put("Shop", "more", "{}");
     }
 
@@ -42,8 +42,8 @@ public class NodeSpaceTests
     {
         using var node = Open();
         node.CreateDatabase("Shop");
-        disk.CapacityBytes = disk.UsedBytes + (3 * SegmentBytes);
-        time.Advance(TimeSpan.FromSeconds(1));
+        _disk.CapacityBytes = _disk.UsedBytes + (3 * SegmentBytes);
+        _time.Advance(TimeSpan.FromSeconds(1));
         Assert.True(node.Core.Space.IsJournalLow);
         long durable = node.Core.Storage.Durable.Index;
         for (int i = 0; i < 5; i++)
@@ -60,14 +60,14 @@ public class NodeSpaceTests
     [Fact]
     public void A_journal_beside_the_data_has_no_reserve_of_its_own()
     {
-        using var node = SteppedNode.Open(disk, "/data/node", time);
+        using var node = SteppedNode.Open(_disk, "/data/node", _time);
         node.CreateDatabase("Shop");
-        disk.CapacityBytes = disk.UsedBytes + (3 * SegmentBytes);
-        time.Advance(TimeSpan.FromSeconds(1));
+        _disk.CapacityBytes = _disk.UsedBytes + (3 * SegmentBytes);
+        _time.Advance(TimeSpan.FromSeconds(1));
         node.Put("Shop", "more", "{}");
     }
 
-    private SteppedNode Open() => SteppedNode.Open(disk, SteppedNode.Options("/data/node") with { JournalDirectory = "/journal", MemtableBytes = 4 << 20 }, time);
+    private SteppedNode Open() => SteppedNode.Open(_disk, SteppedNode.Options("/data/node") with { JournalDirectory = "/journal", MemtableBytes = 4 << 20 }, _time);
 
     private static string Noise(int seed)
     {

@@ -5,8 +5,8 @@ namespace Rookery.Documents.Tests.Nodes;
 
 public sealed class TombstoneCleaningTests
 {
-    private readonly SimulatedDisk disk = new("/data");
-    private readonly SimulatedTimeProvider time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
+    private readonly SimulatedDisk _disk = new("/data");
+    private readonly SimulatedTimeProvider _time = new(new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero));
 
     [Fact]
     public async Task Deletions_are_forgotten_after_a_day_and_the_horizon_says_so()
@@ -14,19 +14,19 @@ public sealed class TombstoneCleaningTests
         using var node = Open();
         Delete(node, "a");
         long first = Statistics(node).LastDocumentEtag;
-        time.Advance(TimeSpan.FromHours(2));
+        _time.Advance(TimeSpan.FromHours(2));
         Delete(node, "b");
 
-        time.Advance(TimeSpan.FromHours(22));
+        _time.Advance(TimeSpan.FromHours(22));
         await CleanAsync(node);
         Assert.Equal((2, 0), (Statistics(node).Tombstones, Statistics(node).TombstoneHorizon));
 
-        time.Advance(TimeSpan.FromMinutes(61));
+        _time.Advance(TimeSpan.FromMinutes(61));
         await CleanAsync(node);
         Assert.Equal((1, first), (Statistics(node).Tombstones, Statistics(node).TombstoneHorizon));
         Assert.Equal(["b"], Tombstones(node));
 
-        time.Advance(TimeSpan.FromHours(3));
+        _time.Advance(TimeSpan.FromHours(3));
         await CleanAsync(node);
         Assert.Empty(Tombstones(node));
     }
@@ -36,17 +36,17 @@ public sealed class TombstoneCleaningTests
     {
         using var node = Open();
         Delete(node, "a");
-        int operations = disk.OperationCount;
+        int operations = _disk.OperationCount;
         await CleanAsync(node);
-        Assert.Equal(operations, disk.OperationCount);
+        Assert.Equal(operations, _disk.OperationCount);
 
-        time.Advance(TimeSpan.FromDays(2));
+        _time.Advance(TimeSpan.FromDays(2));
         await CleanAsync(node);
         Assert.Empty(Tombstones(node));
-        operations = disk.OperationCount;
-        time.Advance(TimeSpan.FromDays(2));
+        operations = _disk.OperationCount;
+        _time.Advance(TimeSpan.FromDays(2));
         await CleanAsync(node);
-        Assert.Equal(operations, disk.OperationCount);
+        Assert.Equal(operations, _disk.OperationCount);
     }
 
     [Fact]
@@ -66,7 +66,7 @@ public sealed class TombstoneCleaningTests
         node.Run(writer.Complete());
         node.Run(deletes.Complete());
         Assert.Equal(Count, Statistics(node).Tombstones);
-        time.Advance(TimeSpan.FromDays(2));
+        _time.Advance(TimeSpan.FromDays(2));
         await CleanAsync(node);
         Assert.Equal(0, Statistics(node).Tombstones);
         Assert.Empty(Tombstones(node));
@@ -86,7 +86,7 @@ public sealed class TombstoneCleaningTests
 
     private SteppedNode Open()
     {
-        var node = SteppedNode.Open(disk, "/data/node", time);
+        var node = SteppedNode.Open(_disk, "/data/node", _time);
         node.CreateDatabase("db");
         return node;
     }

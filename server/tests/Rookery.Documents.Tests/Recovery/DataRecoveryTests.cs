@@ -9,7 +9,7 @@ public class DataRecoveryTests
 {
     private static readonly NodeIds NewIds = new("recovered-node-1234567", "recovered-cluster-1234");
 
-    private readonly SimulatedDisk disk = new("/data", "/backups");
+    private readonly SimulatedDisk _disk = new("/data", "/backups");
 
     [Fact]
     public void A_recovered_node_has_everything_under_new_ids_and_histories()
@@ -17,14 +17,14 @@ public class DataRecoveryTests
         NodeIds old;
         Dictionary<string, string> shop;
         string history;
-        using (var node = BackedUp.NewNode(disk))
+        using (var node = BackedUp.NewNode(_disk))
         {
             (old, shop, history) = (new NodeIds(node.Core.NodeId, node.Core.ClusterId), node.Documents("Shop"), node.Database("Shop").HistoryId);
         }
 
-        Assert.Equal([("Other", 2), ("Shop", 300)], Recover(disk).Databases);
+        Assert.Equal([("Other", 2), ("Shop", 300)], Recover(_disk).Databases);
 
-        using var recovered = SteppedNode.Open(disk, BackedUp.Node);
+        using var recovered = SteppedNode.Open(_disk, BackedUp.Node);
         Assert.Equal(NewIds, new NodeIds(recovered.Core.NodeId, recovered.Core.ClusterId));
         Assert.Equal(shop, recovered.Documents("Shop"));
         Assert.NotEqual(history, recovered.Database("Shop").HistoryId);
@@ -33,37 +33,37 @@ public class DataRecoveryTests
 
         // The old data are whole, under their names with the old cluster's id.
         string suffix = ".before-" + old.ClusterId;
-        Assert.True(disk.Exists($"{BackedUp.Node}/storage{suffix}/manifest-0") && disk.Exists($"{BackedUp.Node}/format{suffix}"));
-        Assert.Contains(disk.List(BackedUp.Node + "/journal"), name => name.EndsWith(suffix, StringComparison.Ordinal));
-        Assert.DoesNotContain(disk.List(BackedUp.Node), static name => name.Contains("recovered", StringComparison.Ordinal));
-        Assert.DoesNotContain(disk.List(BackedUp.Node + "/journal"), static name => name.Contains("recovered", StringComparison.Ordinal));
+        Assert.True(_disk.Exists($"{BackedUp.Node}/storage{suffix}/manifest-0") && _disk.Exists($"{BackedUp.Node}/format{suffix}"));
+        Assert.Contains(_disk.List(BackedUp.Node + "/journal"), name => name.EndsWith(suffix, StringComparison.Ordinal));
+        Assert.DoesNotContain(_disk.List(BackedUp.Node), static name => name.Contains("recovered", StringComparison.Ordinal));
+        Assert.DoesNotContain(_disk.List(BackedUp.Node + "/journal"), static name => name.Contains("recovered", StringComparison.Ordinal));
     }
 
     [Fact]
     public void What_is_looked_at_does_not_change()
     {
-        BackedUp.NewNode(disk, 20).Dispose();
-        var before = disk.Files.Where(static file => !file.EndsWith("/lock", StringComparison.Ordinal)).ToDictionary(static file => file, file => Convert.ToHexString(disk.ReadAll(file)));
-        using (var old = Open(disk))
+        BackedUp.NewNode(_disk, 20).Dispose();
+        var before = _disk.Files.Where(static file => !file.EndsWith("/lock", StringComparison.Ordinal)).ToDictionary(static file => file, file => Convert.ToHexString(_disk.ReadAll(file)));
+        using (var old = Open(_disk))
         {
             Assert.Null(old.Damage);
             Assert.NotNull(old.LastWritten);
             Assert.True(old.Last.Operations >= 22);
         }
 
-        Assert.Equal(before, disk.Files.Where(static file => !file.EndsWith("/lock", StringComparison.Ordinal)).ToDictionary(static file => file, file => Convert.ToHexString(disk.ReadAll(file))));
+        Assert.Equal(before, _disk.Files.Where(static file => !file.EndsWith("/lock", StringComparison.Ordinal)).ToDictionary(static file => file, file => Convert.ToHexString(_disk.ReadAll(file))));
     }
 
     [Fact]
     public void A_node_can_be_recovered_more_than_once()
     {
-        BackedUp.NewNode(disk, 20).Dispose();
-        Recover(disk);
-        SteppedNode.Open(disk, BackedUp.Node).Dispose();
-        Recover(disk, new NodeIds("again-node-12345678901", "again-cluster-12345678"));
-        using var recovered = SteppedNode.Open(disk, BackedUp.Node);
+        BackedUp.NewNode(_disk, 20).Dispose();
+        Recover(_disk);
+        SteppedNode.Open(_disk, BackedUp.Node).Dispose();
+        Recover(_disk, new NodeIds("again-node-12345678901", "again-cluster-12345678"));
+        using var recovered = SteppedNode.Open(_disk, BackedUp.Node);
         Assert.Equal(20, recovered.Documents("Shop").Count);
-        Assert.Equal(2, disk.List(BackedUp.Node).Count(static name => name.StartsWith("storage.before-", StringComparison.Ordinal)));
+        Assert.Equal(2, _disk.List(BackedUp.Node).Count(static name => name.StartsWith("storage.before-", StringComparison.Ordinal)));
     }
 
     [Fact]
@@ -98,11 +98,11 @@ public class DataRecoveryTests
     public void The_search_catches_a_recovery_that_forgets_to_sync_the_names_of_the_journal()
     {
         // Where nothing else syncs it: the new tables count then, and their journal may not be there.
-        BackedUp.NewNode(disk, 20).Dispose();
+        BackedUp.NewNode(_disk, 20).Dispose();
         Assert.NotNull(new CrashSearch { Points = 300, Runs = 1 }.Find(
             _ =>
             {
-                var work = disk.AfterPowerLoss(0);
+                var work = _disk.AfterPowerLoss(0);
                 Recover(work, seenAs: new SyncSkippingDisk(work, static path => path.EndsWith("/journal", StringComparison.Ordinal) && !path.Contains("recovered", StringComparison.Ordinal)));
                 return (work, 0);
             },
@@ -113,17 +113,17 @@ public class DataRecoveryTests
     public void A_disk_that_refuses_leaves_the_old_data_or_the_new()
     {
         NodeIds old;
-        using (var node = BackedUp.NewNode(disk, 40))
+        using (var node = BackedUp.NewNode(_disk, 40))
         {
             old = new NodeIds(node.Core.NodeId, node.Core.ClusterId);
         }
 
-        var whole = disk.AfterPowerLoss(0);
+        var whole = _disk.AfterPowerLoss(0);
         Recover(whole);
         long calls = whole.CallCount(DiskCalls.Changing);
         for (long call = 1; call <= calls; call += 1 + (call / 40))
         {
-            var image = disk.AfterPowerLoss(0);
+            var image = _disk.AfterPowerLoss(0);
             image.Inject(new DiskFault(call, Errno.InputOutput) { Calls = DiskCalls.Changing, Sticky = true });
             var failure = Record.Exception(() => Recover(image));
             image.ClearFaults();
@@ -137,7 +137,7 @@ public class DataRecoveryTests
     public void What_a_damaged_journal_holds_is_recovered_and_what_is_lost_is_said()
     {
         int first;
-        using (var node = BackedUp.NewNode(disk, 20))
+        using (var node = BackedUp.NewNode(_disk, 20))
         {
             first = (int)node.Core.Journal.LastIndex;
             for (int i = 0; i < 5; i++)
@@ -147,42 +147,42 @@ public class DataRecoveryTests
         }
 
         // The third of them does not read back, and later ones do.
-        string segment = disk.Files.First(file => disk.ReadAll(file).AsSpan().IndexOf("late/2"u8) >= 0);
-        disk.Rot(segment, disk.ReadAll(segment).AsSpan().IndexOf("late/2"u8), 4);
-        using (var old = Open(disk))
+        string segment = _disk.Files.First(file => _disk.ReadAll(file).AsSpan().IndexOf("late/2"u8) >= 0);
+        _disk.Rot(segment, _disk.ReadAll(segment).AsSpan().IndexOf("late/2"u8), 4);
+        using (var old = Open(_disk))
         {
             Assert.Equal(first + 2, old.Last.Index);
             Assert.Contains($"entries {first + 3} to {first + 5}", old.Damage, StringComparison.Ordinal);
         }
 
-        Assert.Equal([("Other", 2), ("Shop", 22)], Recover(disk).Databases);
-        SteppedNode.Open(disk, BackedUp.Node).Dispose();
+        Assert.Equal([("Other", 2), ("Shop", 22)], Recover(_disk).Databases);
+        SteppedNode.Open(_disk, BackedUp.Node).Dispose();
     }
 
     [Fact]
     public void Without_a_journal_the_tables_are_recovered()
     {
         long held;
-        using (var node = BackedUp.NewNode(disk, 40))
+        using (var node = BackedUp.NewNode(_disk, 40))
         {
             node.Flush();
             held = node.Core.Durable.Index;
             node.Put("Shop", "late", "{}");
         }
 
-        foreach (string file in disk.Files.Where(static file => file.EndsWith(".segment", StringComparison.Ordinal)).ToArray())
+        foreach (string file in _disk.Files.Where(static file => file.EndsWith(".segment", StringComparison.Ordinal)).ToArray())
         {
-            disk.Delete(file);
+            _disk.Delete(file);
         }
 
-        using (var old = Open(disk))
+        using (var old = Open(_disk))
         {
             Assert.Equal(held, old.Last.Index);
             Assert.Contains($"everything behind entry {held}", old.Damage, StringComparison.Ordinal);
         }
 
-        Assert.Equal([("Other", 2), ("Shop", 40)], Recover(disk).Databases);
-        SteppedNode.Open(disk, BackedUp.Node).Dispose();
+        Assert.Equal([("Other", 2), ("Shop", 40)], Recover(_disk).Databases);
+        SteppedNode.Open(_disk, BackedUp.Node).Dispose();
     }
 
     [Fact]
@@ -215,9 +215,9 @@ public class DataRecoveryTests
     [Fact]
     public void A_node_that_runs_is_not_recovered()
     {
-        using var node = BackedUp.NewNode(disk, 4);
-        Assert.Throws<DataDirectoryInUseException>(() => Open(disk));
-        Assert.Contains("no data directory", Assert.Throws<DataFormatException>(() => Open(disk, SteppedNode.Options("/data/none"))).Message, StringComparison.Ordinal);
+        using var node = BackedUp.NewNode(_disk, 4);
+        Assert.Throws<DataDirectoryInUseException>(() => Open(_disk));
+        Assert.Contains("no data directory", Assert.Throws<DataFormatException>(() => Open(_disk, SteppedNode.Options("/data/none"))).Message, StringComparison.Ordinal);
     }
 
     private static bool AssertOldOrNew(SimulatedDisk image, NodeIds old, int documents)

@@ -25,7 +25,7 @@ internal sealed class RandomScript(Random random)
 
     private static readonly string[] Operators = ["+", "-", "*", "/", "%", "==", "!=", "===", "!==", "<", "<=", ">", ">=", "&&", "||", "??"];
 
-    private int level;
+    private int _level;
 
     /// <summary>A row of statements; some declare what others use.</summary>
     public string Statements(int count) =>
@@ -33,8 +33,8 @@ internal sealed class RandomScript(Random random)
 
     private string Statement()
     {
-        level++;
-        string statement = (level > 3 ? 0 : random.Next(9)) switch
+        _level++;
+        string statement = (_level > 3 ? 0 : random.Next(9)) switch
         {
             0 => $"{Target()} = {Expression()}",
             1 => $"{Target()} {Pick(["+=", "-=", "*=", "%="])} {Expression()}",
@@ -46,7 +46,7 @@ internal sealed class RandomScript(Random random)
             7 => $"{{ let x = {Expression()}; {Statement()} }}",
             _ => Expression() is var value && value.StartsWith('{') ? $"({value})" : value,
         };
-        level--;
+        _level--;
         return statement;
     }
 
@@ -54,8 +54,8 @@ internal sealed class RandomScript(Random random)
 
     private string Expression()
     {
-        level++;
-        string expression = (level > 4 ? 0 : random.Next(10)) switch
+        _level++;
+        string expression = (_level > 4 ? 0 : random.Next(10)) switch
         {
             0 or 1 or 2 => Pick([.. Values, "x", "i", "r"]),
             3 => $"({Expression()} {Pick(Operators)} {Expression()})",
@@ -66,7 +66,7 @@ internal sealed class RandomScript(Random random)
             8 => Pick(["[$, ...$]", "({ a: $, ...$, [$]: $ })", "`${$}-${$}`", "($)[$]"]) is var pattern ? Fill(pattern) : "",
             _ => $"({Expression()}).{Pick(["a", "b", "length", "q"])}",
         };
-        level--;
+        _level--;
         return expression;
     }
 
@@ -76,7 +76,7 @@ internal sealed class RandomScript(Random random)
     {
         var parts = pattern.Replace("${", "\u0001{", StringComparison.Ordinal).Split('$');
         string filled = parts[0] + string.Concat(parts.Skip(1).Select(part => Expression() + part));
-        return filled.Replace("{ ;", "{ " + (level < 4 ? Statement() : "") + ";", StringComparison.Ordinal).Replace('\u0001', '$');
+        return filled.Replace("{ ;", "{ " + (_level < 4 ? Statement() : "") + ";", StringComparison.Ordinal).Replace('\u0001', '$');
     }
 
     private string Pick(string[] choices) => choices[random.Next(choices.Length)];

@@ -46,32 +46,32 @@ internal sealed class TypedScript(Random random)
 
     private static readonly string[] Binary = ["==", "!=", "===", "!==", "<", "<=", ">", ">="];
 
-    private readonly List<string> variables = [];
-    private string root = "u";
-    private int level;
-    private int names;
-    private bool hasFunction;
+    private readonly List<string> _variables = [];
+    private string _root = "u";
+    private int _level;
+    private int _names;
+    private bool _hasFunction;
 
     /// <summary>An expression over <c>u</c>.</summary>
     public string Expression()
     {
-        (root, level) = ("u", 0);
-        variables.Clear();
+        (_root, _level) = ("u", 0);
+        _variables.Clear();
         return Any();
     }
 
     /// <summary>Statements that change <c>this</c>.</summary>
     public string Statements()
     {
-        level = 0;
-        variables.Clear();
+        _level = 0;
+        _variables.Clear();
         string function = Function();
-        root = "this";
-        variables.Add("x");
-        variables.Add("y");
-        hasFunction = true;
+        _root = "this";
+        _variables.Add("x");
+        _variables.Add("y");
+        _hasFunction = true;
         string statements = $"let x = {Any()}, y = {Array()}; {Block(5)}; {function}";
-        hasFunction = false;
+        _hasFunction = false;
         return statements;
     }
 
@@ -82,7 +82,7 @@ internal sealed class TypedScript(Random random)
             "{ n: 5, f: 1.5, neg: -7.5, z: 0, big: 1e21, s: 'Hello World', e: '', num: ' 12.50 ', uni: 'ß😀ΑΣ', "
             + "esc: '\\n', t: true, tags: ['a', 'b'], nums: [3, 1], mix: [1, '1', null], nested: [[1], [2, [3]]], "
             + "lines: [{ p: 'x' }], o: { a: 1 }, none: {} }";
-        root = "d";
+        _root = "d";
         string body = Within(
             () => $"if ({Any()}) {{ return {Any()} }} let r = {Any()}; r {Pick(["=", "+=", "-="])} {Any()}; return r",
             "p",
@@ -91,14 +91,14 @@ internal sealed class TypedScript(Random random)
     }
 
     private string Any() => Deeper(
-        () => Pick(["null", "undefined", "true", $"{root}.missing", $"{root}.o", .. variables, Member()]),
+        () => Pick(["null", "undefined", "true", $"{_root}.missing", $"{_root}.o", .. _variables, Member()]),
         () => Pick([Pick(NumberLiterals), Pick(TextLiterals)]),
         Number, Number, Text, Text, Text, Boolean, Array, Array, Object,
         () => $"({Any()} ? {Any()} : {Any()})",
         () => $"({Any()} {Pick(["&&", "||"])} {Any()})",
         () => $"({Any()} ?? {Any()})",
         () => $"({Any()} + {Any()})",
-        () => hasFunction ? $"f({Pick([Any(), $"{Any()}, {Any()}"])})" : Text(),
+        () => _hasFunction ? $"f({Pick([Any(), $"{Any()}, {Any()}"])})" : Text(),
         () => $"({Array()})[{Pick([Number(), Text(), Any()])}]",
         () => $"({Object()})[{Pick(["'a'", "'b'", Text()])}]",
         () => $"({Object()}).{Pick(["a", "b", "q", "c"])}",
@@ -107,7 +107,7 @@ internal sealed class TypedScript(Random random)
         () => $"({Text()})[{Pick([Number(), "'0'", "'1'", "'length'", "'01'", Text()])}]");
 
     private string Number() => Deeper(
-        () => Pick([Pick(NumberLiterals), $"{root}.{Pick(NumberMembers)}", $"{root}.{Pick(TextMembers)}.length"]),
+        () => Pick([Pick(NumberLiterals), $"{_root}.{Pick(NumberMembers)}", $"{_root}.{Pick(TextMembers)}.length"]),
         () => $"({Pick([Number(), Any()])} {Pick(["-", "*", "/", "%"])} {Pick([Number(), Any()])})",
         () => $"({Number()} + {Number()})",
         () => $"({Text()}).length",
@@ -123,7 +123,7 @@ internal sealed class TypedScript(Random random)
         () => $"(1 / {Number()})");
 
     private string Text() => Deeper(
-        () => Pick([Pick(TextLiterals), $"{root}.{Pick(TextMembers)}"]),
+        () => Pick([Pick(TextLiterals), $"{_root}.{Pick(TextMembers)}"]),
         () => $"({Text()}).{Pick(["toLowerCase()", "toUpperCase()", "toString()", "charAt()"])}",
         () => $"({Text()}).{Pick(["trim()", "trimStart()", "trimEnd()"])}",
         () => $"({Text()}).{Pick(["slice", "substring", "substr"])}({Index()}{Pick(["", $", {Index()}"])})",
@@ -144,7 +144,7 @@ internal sealed class TypedScript(Random random)
         () => $"({Any()} + {Text()})");
 
     private string Boolean() => Deeper(
-        () => Pick(["true", "false", $"{root}.t"]),
+        () => Pick(["true", "false", $"{_root}.t"]),
         () => $"({Any()} {Pick(Binary)} {Any()})",
         () => $"({Text()} {Pick(Binary)} {Text()})",
         () => $"({Number()} {Pick(Binary)} {Pick([Number(), Text()])})",
@@ -154,7 +154,7 @@ internal sealed class TypedScript(Random random)
         () => $"{Pick(["Array.isArray", "isNaN", "isFinite", "Number.isInteger", "Boolean"])}({Any()})");
 
     private string Array() => Deeper(
-        () => Pick(["[]", $"{root}.{Pick(ArrayMembers)}"]),
+        () => Pick(["[]", $"{_root}.{Pick(ArrayMembers)}"]),
         () => $"[{Any()}, {Any()}]",
         () => $"[{Any()}, ...{Array()}]",
         () => $"({Array()}).{Pick(["map", "filter", "flatMap"])}({Lambda(Any)})",
@@ -170,32 +170,32 @@ internal sealed class TypedScript(Random random)
 
     /// <summary>An object without names that are numbers, which engines put first.</summary>
     private string PlainObject() =>
-        Pick(["({})", $"{root}.o", $"{root}.lines[0]", $"({{ a: {Any()}, 'b c': {Any()} }})"]);
+        Pick(["({})", $"{_root}.o", $"{_root}.lines[0]", $"({{ a: {Any()}, 'b c': {Any()} }})"]);
 
     private string Object() => Deeper(
-        () => Pick(["({})", $"{root}.o", $"{root}.lines[0]", $"{root}.none"]),
+        () => Pick(["({})", $"{_root}.o", $"{_root}.lines[0]", $"{_root}.none"]),
         () => $"({{ a: {Any()}, 'b c': {Any()} }})",
         () => $"({{ a: {Any()}, ...{Pick([Object(), Any()])}, b: {Any()}, q: {Any()} }})",
         () => $"({{ [{Any()}]: {Any()}, c: {Any()} }})",
         () => $"({{ a: {Any()}, a: {Any()} }})");
 
-    private string Member() => $"{root}.{Pick(ArrayMembers)}";
+    private string Member() => $"{_root}.{Pick(ArrayMembers)}";
 
     private string Index() =>
         Pick(["0", "1", "2", "3", "5", "-1", "-3", "99", "1.7", "'2'", "null", "undefined", "NaN", Number()]);
 
     private string Block(int most)
     {
-        int known = variables.Count;
+        int known = _variables.Count;
         string statements = string.Join("; ", Enumerable.Range(0, random.Next(1, most + 1)).Select(_ => Statement()));
-        variables.RemoveRange(known, variables.Count - known);
+        _variables.RemoveRange(known, _variables.Count - known);
         return statements;
     }
 
     private string Statement()
     {
-        level++;
-        string statement = (level > MostLevels ? 0 : random.Next(14)) switch
+        _level++;
+        string statement = (_level > MostLevels ? 0 : random.Next(14)) switch
         {
             0 or 1 => $"this.{Pick(["a", "n", "s", "tags", "r"])} = {Any()}",
             2 => $"this.{Pick(["n", "s", "f"])} {Pick(["+=", "-=", "*=", "/=", "%="])} {Any()}",
@@ -211,7 +211,7 @@ internal sealed class TypedScript(Random random)
             12 => $"y[{Pick(["0", "'0'", "1", "'1'", "y.length", "'length'"])}] = {Any()}; this.y = y",
             _ => $"this.none[{Any()}] = {Any()}",
         };
-        level--;
+        _level--;
         return statement;
     }
 
@@ -232,7 +232,7 @@ internal sealed class TypedScript(Random random)
     private string Declaration()
     {
         string statement = $"{Pick(["let", "const"])} {Name(out string declared)} = {Any()}";
-        variables.Add(declared);
+        _variables.Add(declared);
         return $"{statement}; this.d = {declared}";
     }
 
@@ -244,19 +244,19 @@ internal sealed class TypedScript(Random random)
 
     private string Within(Func<string> body, params string[] parameters)
     {
-        variables.AddRange(parameters);
+        _variables.AddRange(parameters);
         string text = body();
-        variables.RemoveRange(variables.Count - parameters.Length, parameters.Length);
+        _variables.RemoveRange(_variables.Count - parameters.Length, parameters.Length);
         return text.StartsWith("{ a", StringComparison.Ordinal) ? $"({text})" : text;
     }
 
-    private string Name(out string name) => name = string.Create(CultureInfo.InvariantCulture, $"v{names++}");
+    private string Name(out string name) => name = string.Create(CultureInfo.InvariantCulture, $"v{_names++}");
 
     private string Deeper(Func<string> leaf, params Func<string>[] choices)
     {
-        level++;
-        string text = level > MostLevels || random.Next(6) == 0 ? leaf() : choices[random.Next(choices.Length)]();
-        level--;
+        _level++;
+        string text = _level > MostLevels || random.Next(6) == 0 ? leaf() : choices[random.Next(choices.Length)]();
+        _level--;
         return text;
     }
 

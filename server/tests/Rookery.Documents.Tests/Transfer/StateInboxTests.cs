@@ -5,20 +5,20 @@ namespace Rookery.Documents.Tests.Transfer;
 
 public sealed class StateInboxTests
 {
-    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
     public void A_restart_goes_on_with_what_is_there_and_another_offer_begins_anew()
     {
-        var offer = Transferred.Offer(disk, out var sender);
+        var offer = Transferred.Offer(_disk, out var sender);
         using (sender)
         {
-            using (var receiver = SteppedNode.Open(disk, Transferred.Receiver))
+            using (var receiver = SteppedNode.Open(_disk, Transferred.Receiver))
             {
                 Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
             }
 
-            using var again = SteppedNode.Open(disk, Transferred.Receiver);
+            using var again = SteppedNode.Open(_disk, Transferred.Receiver);
             again.Core.Inbox.Begin(offer);
             Assert.All(offer.Files, file => Assert.Equal(file.Bytes, again.Core.Inbox.ResumeAt(file)));
             again.Core.Inbox.Check(offer);
@@ -30,12 +30,12 @@ public sealed class StateInboxTests
     [Fact]
     public void A_file_that_arrived_damaged_is_deleted_and_fetched_again()
     {
-        var offer = Transferred.Offer(disk, out var sender);
+        var offer = Transferred.Offer(_disk, out var sender);
         using (sender)
-        using (var receiver = SteppedNode.Open(disk, Transferred.Receiver))
+        using (var receiver = SteppedNode.Open(_disk, Transferred.Receiver))
         {
             Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
-            disk.Rot($"{Transferred.Receiver}/storage/incoming/{offer.Files[0].Name}", 100, 3);
+            _disk.Rot($"{Transferred.Receiver}/storage/incoming/{offer.Files[0].Name}", 100, 3);
             Assert.Contains("is damaged", Assert.Throws<StateTransferException>(() => receiver.Core.Inbox.Check(offer)).Message, StringComparison.Ordinal);
             long before = receiver.Core.Transfers.ReceivedBytes;
             Transferred.Copy(sender.Core.Offers, offer, receiver.Core.Inbox);
@@ -48,7 +48,7 @@ public sealed class StateInboxTests
     public void A_state_is_refused_when_there_is_no_room_for_it()
     {
         var receivers = new SimulatedDisk("/data");
-        var offer = Transferred.Offer(disk, out var sender);
+        var offer = Transferred.Offer(_disk, out var sender);
         using (sender)
         using (var receiver = SteppedNode.Open(receivers, Transferred.Receiver))
         {

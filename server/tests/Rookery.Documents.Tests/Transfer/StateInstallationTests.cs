@@ -8,16 +8,16 @@ namespace Rookery.Documents.Tests.Transfer;
 
 public sealed class StateInstallationTests
 {
-    private readonly SimulatedDisk disk = new("/data");
+    private readonly SimulatedDisk _disk = new("/data");
 
     [Fact]
     public async Task A_member_that_gets_a_state_holds_what_its_sender_held_now_and_after_a_restart()
     {
-        var offer = Transferred.Offer(disk, out var sender);
+        var offer = Transferred.Offer(_disk, out var sender);
         byte[] vote;
         using (sender)
         {
-            using (var receiver = SteppedNode.Open(disk, Transferred.Receiver))
+            using (var receiver = SteppedNode.Open(_disk, Transferred.Receiver))
             {
                 Transferred.FillReceiver(receiver);
                 vote = receiver.Core.Journal.Vote.ToArray();
@@ -37,14 +37,14 @@ public sealed class StateInstallationTests
                 Assert.Equal(offer.Bytes, sender.Core.Transfers.SentBytes);
             }
 
-            using var again = Transferred.Open(disk, SteppedNode.Options(Transferred.Receiver));
+            using var again = Transferred.Open(_disk, SteppedNode.Options(Transferred.Receiver));
             Transferred.AssertEqual(sender.Core, again);
             Assert.Equal(vote, again.Journal.Vote.ToArray());
             Assert.Equal(offer.Configuration, again.Journal.ConfigurationAt(again.Journal.Base.Index).Payload.ToArray());
             Assert.NotEmpty(offer.Configuration);
             Assert.Empty(again.Journal.TakeRecovered());
             Assert.Null(again.CommitAlone(CommandEncoder.CreateDatabase("after", HistoryId.Create())).Rejection);
-            Assert.DoesNotContain(disk.List($"{Transferred.Receiver}/storage"), static name => name is "incoming");
+            Assert.DoesNotContain(_disk.List($"{Transferred.Receiver}/storage"), static name => name is "incoming");
         }
     }
 
@@ -52,9 +52,9 @@ public sealed class StateInstallationTests
     [Fact]
     public void A_journal_that_has_the_last_entry_of_the_state_keeps_its_tail()
     {
-        var offer = Transferred.Offer(disk, out var sender);
+        var offer = Transferred.Offer(_disk, out var sender);
         using (sender)
-        using (var receiver = SteppedNode.Open(disk, Transferred.Receiver))
+        using (var receiver = SteppedNode.Open(_disk, Transferred.Receiver))
         {
             var journal = receiver.Core.Journal;
             long first = journal.LastIndex + 1;

@@ -6,8 +6,8 @@ namespace Rookery.Documents.Tests.Transfer;
 
 public sealed class StateOffersTests
 {
-    private readonly SimulatedDisk disk = new("/data");
-    private readonly SimulatedTimeProvider time = new();
+    private readonly SimulatedDisk _disk = new("/data");
+    private readonly SimulatedTimeProvider _time = new();
 
     [Fact]
     public void An_offer_stays_the_same_while_it_is_fetched_and_the_node_works_on()
@@ -18,7 +18,7 @@ public sealed class StateOffersTests
         for (int round = 0; round < 8; round++)
         {
             Transferred.FillLater(node, round);
-            time.Advance(StateOffers.Patience / 2);
+            _time.Advance(StateOffers.Patience / 2);
             Assert.Equal(offer.Id, offers.Make().Id);
             offers.GiveUpIfDue();
             Assert.True(node.Core.Journal.FirstIndex <= offer.Index + 1, "what follows the offer is not in the journal any more");
@@ -35,10 +35,10 @@ public sealed class StateOffersTests
         var offers = node.Core.Offers;
         var offer = offers.Make();
         using IDiskFile open = offers.Open(offer.Id, offer.Files[0].Name)!;
-        time.Advance(StateOffers.Patience);
+        _time.Advance(StateOffers.Patience);
         offers.GiveUpIfDue();
         Assert.Null(offers.Open(offer.Id, offer.Files[0].Name));
-        Assert.False(disk.Exists($"{Transferred.Sender}/offer"));
+        Assert.False(_disk.Exists($"{Transferred.Sender}/offer"));
         Assert.Equal(open.Length, open.Read(new byte[open.Length], 0));
         Transferred.FillLater(node, 1);
         Assert.True(node.Core.Journal.FirstIndex > offer.Index + 1);
@@ -51,7 +51,7 @@ public sealed class StateOffersTests
     public void An_offer_that_keeps_too_much_of_the_journal_is_given_up()
     {
         using var node = Sender();
-        using var offers = new StateOffers(node.Core.Storage, node.Core.Journal, disk, "/data/other", new StateTransferStatistics(), time) { MostKeptBytes = 128 << 10 };
+        using var offers = new StateOffers(node.Core.Storage, node.Core.Journal, _disk, "/data/other", new StateTransferStatistics(), _time) { MostKeptBytes = 128 << 10 };
         var offer = offers.Make();
         for (int round = 0; round < 12; round++)
         {
@@ -90,9 +90,9 @@ public sealed class StateOffersTests
         {
         }
 
-        string run = disk.List($"{Transferred.Sender}/storage").First(static name => name.EndsWith(".run", StringComparison.Ordinal));
-        disk.Rot($"{Transferred.Sender}/storage/{run}", 200, 8);
-        using var node = SteppedNode.Open(disk, Transferred.Sender, time);
+        string run = _disk.List($"{Transferred.Sender}/storage").First(static name => name.EndsWith(".run", StringComparison.Ordinal));
+        _disk.Rot($"{Transferred.Sender}/storage/{run}", 200, 8);
+        using var node = SteppedNode.Open(_disk, Transferred.Sender, _time);
         while (!node.Core.Storage.ScrubOnce(1 << 20))
         {
         }
@@ -107,11 +107,11 @@ public sealed class StateOffersTests
         using (var node = Sender())
         {
             node.Core.Offers.Make();
-            disk.KillProcess();
+            _disk.KillProcess();
         }
 
-        using var again = SteppedNode.Open(disk, Transferred.Sender, time);
-        Assert.False(disk.Exists($"{Transferred.Sender}/offer"));
+        using var again = SteppedNode.Open(_disk, Transferred.Sender, _time);
+        Assert.False(_disk.Exists($"{Transferred.Sender}/offer"));
     }
 
     [Theory]
@@ -126,7 +126,7 @@ public sealed class StateOffersTests
 
     private SteppedNode Sender()
     {
-        var node = SteppedNode.Open(disk, Transferred.Sender, time);
+        var node = SteppedNode.Open(_disk, Transferred.Sender, _time);
         Transferred.FillSender(node);
         return node;
     }

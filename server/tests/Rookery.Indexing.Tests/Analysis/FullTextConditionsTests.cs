@@ -87,19 +87,19 @@ public sealed class FullTextConditionsTests
 
     private sealed class Scan : IDisposable, IScanClock
     {
-        private readonly Analyzer analyzer = AnalyzerCatalog.Make(AnalyzerCatalog.DefaultName);
-        private readonly FullTextConditions fullText;
-        private readonly ScanWork work;
-        private readonly Predicate predicate;
+        private readonly Analyzer _analyzer = AnalyzerCatalog.Make(AnalyzerCatalog.DefaultName);
+        private readonly FullTextConditions _fullText;
+        private readonly ScanWork _work;
+        private readonly Predicate _predicate;
 
         internal Scan(string condition)
         {
-            fullText = new FullTextConditions(_ => analyzer);
-            work = new ScanWork(this);
-            predicate = new ConditionCompiler(new DocumentFields(), new OperandValues(QueryParameters.None), fullText).Compile(RqlParser.Parse($"from Things where {condition}").Where);
+            _fullText = new FullTextConditions(_ => _analyzer);
+            _work = new ScanWork(this);
+            _predicate = new ConditionCompiler(new DocumentFields(), new OperandValues(QueryParameters.None), _fullText).Compile(RqlParser.Parse($"from Things where {condition}").Where);
             for (int document = 0; document < Documents.Length; document++)
             {
-                fullText.Count(new QueriedDocument(Members(document)), this);
+                _fullText.Count(new QueriedDocument(Members(document)), this);
             }
         }
 
@@ -109,20 +109,20 @@ public sealed class FullTextConditionsTests
 
         public void Dispose()
         {
-            work.Release();
-            fullText.Dispose();
-            analyzer.Dispose();
+            _work.Release();
+            _fullText.Dispose();
+            _analyzer.Dispose();
         }
 
         internal void Matches(byte[] members)
         {
             TimesAsked = 0;
-            predicate.Matches(new QueriedDocument(members), work);
+            _predicate.Matches(new QueriedDocument(members), _work);
         }
 
-        internal bool Matches(int document) => predicate.Matches(new QueriedDocument(Members(document)), work);
+        internal bool Matches(int document) => _predicate.Matches(new QueriedDocument(Members(document)), _work);
 
-        internal double? Score(int document) => predicate.TryScore(new QueriedDocument(Members(document)), work, out double score) ? score : null;
+        internal double? Score(int document) => _predicate.TryScore(new QueriedDocument(Members(document)), _work, out double score) ? score : null;
 
         private static byte[] Members(int document) => Encoding.UTF8.GetBytes(Documents[document].Trim());
     }

@@ -146,29 +146,29 @@ internal sealed class GroupExample : IDisposable
 {
     private const long PlentyBytes = 64 << 20;
 
-    private readonly IndexedNode node;
-    private readonly ScanPlan plan;
-    private readonly MemoryShare share = new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes);
+    private readonly IndexedNode _node;
+    private readonly ScanPlan _plan;
+    private readonly MemoryShare _share = new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes);
 
     public GroupExample(IndexedNode node, string query)
     {
-        this.node = node;
-        plan = ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None);
+        _node = node;
+        _plan = ScanPlan.Compile(RqlParser.Parse(query), QueryParameters.None);
     }
 
     /// <summary>When a page is found by walking over the terms of its order.</summary>
     public OrderWalk? Walk { get; init; }
 
-    public GroupedQueries Queries => new(node.Host) { Walk = Walk };
+    public GroupedQueries Queries => new(_node.Host) { Walk = Walk };
 
-    public ScanPlan Plan => plan;
+    public ScanPlan Plan => _plan;
 
     /// <summary>What putting all documents into groups answers.</summary>
     public (List<string> Results, long Total) Scan()
     {
-        byte[] history = Encoding.ASCII.GetBytes(node.Database().HistoryId);
-        using var run = plan.Start(share, new PatientClock());
-        using var reader = node.Database().OpenReader();
+        byte[] history = Encoding.ASCII.GetBytes(_node.Database().HistoryId);
+        using var run = _plan.Start(_share, new PatientClock());
+        using var reader = _node.Database().OpenReader();
         using var documents = reader.ByEtag(0);
         while (documents.MoveNext())
         {
@@ -184,16 +184,16 @@ internal sealed class GroupExample : IDisposable
     /// <summary>What the index answers that the planner chooses; null when none does.</summary>
     public (List<string> Results, long Total, bool IsOfPage)? Ask(bool needsTotal = true)
     {
-        if (Queries.Plan(node.Database(), plan) is not { IndexName: { } name, IsBuilt: true })
+        if (Queries.Plan(_node.Database(), _plan) is not { IndexName: { } name, IsBuilt: true })
         {
             return null;
         }
 
-        using var answer = Queries.TryAnswer(node.Database(), name, plan, share, new PatientClock(), needsTotal);
+        using var answer = Queries.TryAnswer(_node.Database(), name, _plan, _share, new PatientClock(), needsTotal);
         return answer is null ? null : (Written(answer.Results).Results, answer.Results.TotalResults, answer.IsOfPage);
     }
 
-    public void Dispose() => Assert.Equal(0, share.UsedBytes);
+    public void Dispose() => Assert.Equal(0, _share.UsedBytes);
 
     private static (List<string> Results, long Total) Written(ScanResults results)
     {

@@ -14,19 +14,19 @@ namespace Rookery.Indexing.Tests.Execution;
 public sealed class IndexDamageTests : IDisposable
 {
     private const string Names = "Users/Names";
-    private readonly IndexedNode node = IndexedNode.New(cacheBytes: 0);
-    private readonly MemoryShare share = new MemoryBudget(64 << 20).AddShare("queries", 64 << 20);
+    private readonly IndexedNode _node = IndexedNode.New(cacheBytes: 0);
+    private readonly MemoryShare _share = new MemoryBudget(64 << 20).AddShare("queries", 64 << 20);
 
     public IndexDamageTests()
     {
         using var definition = JsonDocument.Parse("""{"Name":"Users/Names","Maps":["from u in docs.Users select new { u.name }"],"Fields":{"name":{"Storage":"Yes"}}}""");
-        node.ChangeIndexes(writer => writer.Put(Names, StaticIndexRequest.Parse(definition.RootElement).Definition.ToJson(), default));
+        _node.ChangeIndexes(writer => writer.Put(Names, StaticIndexRequest.Parse(definition.RootElement).Definition.ToJson(), default));
         for (int i = 0; i < 50; i++)
         {
-            node.Put($"users/{i}", $"\"name\":\"n{i}\"");
+            _node.Put($"users/{i}", $"\"name\":\"n{i}\"");
         }
 
-        node.SettleAll();
+        _node.SettleAll();
     }
 
     [Theory]
@@ -49,7 +49,7 @@ public sealed class IndexDamageTests : IDisposable
     public void Damage_found_when_terms_are_listed_has_the_index_built_again()
     {
         Break();
-        Assert.Throws<IndexDamagedException>(() => new IndexedQueries(node.Host).ReadTerms(node.Database(), Names, "name", null, 10));
+        Assert.Throws<IndexDamagedException>(() => new IndexedQueries(_node.Host).ReadTerms(_node.Database(), Names, "name", null, 10));
         IsBuiltAgain();
     }
 
@@ -61,33 +61,33 @@ public sealed class IndexDamageTests : IDisposable
         IsBuiltAgain();
     }
 
-    public void Dispose() => node.Dispose();
+    public void Dispose() => _node.Dispose();
 
-    private void Break() => node.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = "/segment-", Sticky = true });
+    private void Break() => _node.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Read, PathContains = "/segment-", Sticky = true });
 
     private void IsBuiltAgain()
     {
-        Assert.True(node.Serving(Names).IsResetAsked);
-        node.Disk.ClearFaults();
-        node.SettleAll();
+        Assert.True(_node.Serving(Names).IsResetAsked);
+        _node.Disk.ClearFaults();
+        _node.SettleAll();
         using (var answer = Ask())
         {
             Assert.Equal("\"name\":\"n0\"", System.Text.Encoding.UTF8.GetString(answer.ReadRow(0)));
         }
 
-        Assert.Equal(0, share.UsedBytes);
+        Assert.Equal(0, _share.UsedBytes);
     }
 
     private IndexAnswer Ask() => TryAsk() ?? throw new InvalidOperationException("It does not answer.");
 
     private IndexAnswer? TryAsk()
     {
-        var queries = new IndexedQueries(node.Host);
-        var rows = queries.ReadRows(node.Database(), Names)!;
+        var queries = new IndexedQueries(_node.Host);
+        var rows = queries.ReadRows(_node.Database(), Names)!;
 
         // An order that is read by keys: of others the ids of few results are read with them.
         var query = RqlParser.Parse("from @all_docs where startsWith(name, 'n') order by name as string select name");
-        return queries.TryAnswer(node.Database(), Names, ScanPlan.Compile(query, QueryParameters.None, new FullTextConditions(rows.AnalyzerOf), rows), share, new PatientClock());
+        return queries.TryAnswer(_node.Database(), Names, ScanPlan.Compile(query, QueryParameters.None, new FullTextConditions(rows.AnalyzerOf), rows), _share, new PatientClock());
     }
 
     private sealed class PatientClock : IScanClock

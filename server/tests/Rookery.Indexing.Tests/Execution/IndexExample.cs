@@ -25,27 +25,27 @@ internal sealed class IndexExample : IDisposable
 
     private static readonly byte[] History = Encoding.UTF8.GetBytes(StoredExample.HistoryId);
 
-    private readonly MemoryShare share = new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes);
-    private readonly Dictionary<string, (long Etag, byte[] Stored)> documents = new(StringComparer.OrdinalIgnoreCase);
-    private readonly Dictionary<string, long> deleted = new(StringComparer.OrdinalIgnoreCase);
-    private readonly IndexEntry entry = new();
-    private readonly AutoIndexMap map;
-    private SimulatedDisk disk = new("/data", Folder);
-    private SegmentStore store;
-    private long lastEtag;
-    private ScanExample? scanned;
+    private readonly MemoryShare _share = new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes);
+    private readonly Dictionary<string, (long Etag, byte[] Stored)> _documents = new(StringComparer.OrdinalIgnoreCase);
+    private readonly Dictionary<string, long> _deleted = new(StringComparer.OrdinalIgnoreCase);
+    private readonly IndexEntry _entry = new();
+    private readonly AutoIndexMap _map;
+    private SimulatedDisk _disk = new("/data", Folder);
+    private SegmentStore _store;
+    private long _lastEtag;
+    private ScanExample? _scanned;
 
     public IndexExample(AutoIndexDefinition definition)
     {
-        map = new AutoIndexMap(definition);
-        store = SegmentStore.Open(StoreContents.ContextOf(disk), Folder);
+        _map = new AutoIndexMap(definition);
+        _store = SegmentStore.Open(StoreContents.ContextOf(_disk), Folder);
     }
 
     /// <summary>Ids of all documents.</summary>
-    public IReadOnlyCollection<string> Ids => documents.Keys;
+    public IReadOnlyCollection<string> Ids => _documents.Keys;
 
     /// <summary>What the index holds of which field.</summary>
-    public IndexedFields Fields => new(map.Fields);
+    public IndexedFields Fields => new(_map.Fields);
 
     /// <summary>Of how many segments the index is now.</summary>
     public int Segments
@@ -57,31 +57,31 @@ internal sealed class IndexExample : IDisposable
         }
     }
 
-    public IndexSnapshot OpenSnapshot() => store.OpenSnapshot();
+    public IndexSnapshot OpenSnapshot() => _store.OpenSnapshot();
 
     public void Put(string id, string body)
     {
-        documents[id] = (++lastEtag, StoredExample.Store(id, body));
-        deleted.Remove(id);
-        scanned = null;
+        _documents[id] = (++_lastEtag, StoredExample.Store(id, body));
+        _deleted.Remove(id);
+        _scanned = null;
         Feed(id);
     }
 
     public void Delete(string id)
     {
-        documents.Remove(id);
-        deleted[id] = ++lastEtag;
-        scanned = null;
-        store.Delete(Lower(id));
+        _documents.Remove(id);
+        _deleted[id] = ++_lastEtag;
+        _scanned = null;
+        _store.Delete(Lower(id));
     }
 
     /// <summary>Lets the index show what changed.</summary>
-    public void Apply() => store.Apply(lastEtag);
+    public void Apply() => _store.Apply(_lastEtag);
 
     /// <summary>Merges as far as there is something to merge.</summary>
     public void Merge()
     {
-        while (store.MergeOnce())
+        while (_store.MergeOnce())
         {
             // A piece.
         }
@@ -90,17 +90,17 @@ internal sealed class IndexExample : IDisposable
     /// <summary>Starts again on what a power cut left, and follows from there.</summary>
     public void Restart(long powerLossSeed)
     {
-        disk = disk.AfterPowerLoss(powerLossSeed);
-        store.Dispose();
-        store = SegmentStore.Open(StoreContents.ContextOf(disk), Folder);
-        foreach (var (id, _) in documents.Where(document => document.Value.Etag > store.Watermark))
+        _disk = _disk.AfterPowerLoss(powerLossSeed);
+        _store.Dispose();
+        _store = SegmentStore.Open(StoreContents.ContextOf(_disk), Folder);
+        foreach (var (id, _) in _documents.Where(document => document.Value.Etag > _store.Watermark))
         {
             Feed(id);
         }
 
-        foreach (var (id, _) in deleted.Where(one => one.Value > store.Watermark))
+        foreach (var (id, _) in _deleted.Where(one => one.Value > _store.Watermark))
         {
-            store.Delete(Lower(id));
+            _store.Delete(Lower(id));
         }
 
         Apply();
@@ -108,26 +108,26 @@ internal sealed class IndexExample : IDisposable
 
     /// <summary>Opens an answer of the index.</summary>
     public IndexAnswer Open(ScanPlan plan, IScanClock? clock = null, bool needsTotal = true, OrderWalk? walk = null) =>
-        IndexAnswer.Find(OpenSnapshot(), Fields, plan, share, clock ?? new PatientClock(), needsTotal, walk: walk);
+        IndexAnswer.Find(OpenSnapshot(), Fields, plan, _share, clock ?? new PatientClock(), needsTotal, walk: walk);
 
-    public QueriedDocument Document(string id) => new(new DocumentView(documents[id].Stored), documents[id].Etag, History);
+    public QueriedDocument Document(string id) => new(new DocumentView(_documents[id].Stored), _documents[id].Etag, History);
 
     /// <summary>What looking at every document answers: twice, first to count words.</summary>
     public (IReadOnlyList<string> Results, long Total) Scan(Query query)
     {
-        if (scanned is null)
+        if (_scanned is null)
         {
-            scanned = new ScanExample();
-            foreach (var (id, (_, stored)) in documents.OrderBy(static document => document.Value.Etag))
+            _scanned = new ScanExample();
+            foreach (var (id, (_, stored)) in _documents.OrderBy(static document => document.Value.Etag))
             {
-                scanned.Add(id, stored);
+                _scanned.Add(id, stored);
             }
         }
 
         using var words = new FullTextConditions(static _ => IndexedQueries.Analyzer);
         var plan = ScanPlan.Compile(query, QueryParameters.None, words);
-        scanned.Count(words);
-        return scanned.Ask(plan);
+        _scanned.Count(words);
+        return _scanned.Ask(plan);
     }
 
     /// <summary>What the index answers.</summary>
@@ -148,22 +148,22 @@ internal sealed class IndexExample : IDisposable
             }
         }
 
-        Assert.Equal(0, share.UsedBytes);
+        Assert.Equal(0, _share.UsedBytes);
         return (results, total, looked);
     }
 
-    public void Dispose() => store.Dispose();
+    public void Dispose() => _store.Dispose();
 
     private void Feed(string id)
     {
-        entry.Clear();
-        map.Map(Document(id), entry);
-        store.Put(Lower(id), documents[id].Etag, entry);
+        _entry.Clear();
+        _map.Map(Document(id), _entry);
+        _store.Put(Lower(id), _documents[id].Etag, _entry);
     }
 
     private long ScanCandidates(IndexAnswer answer, ScanPlan plan, List<string> results)
     {
-        using var run = plan.Start(share, new PatientClock());
+        using var run = plan.Start(_share, new PatientClock());
         foreach (var candidate in answer.Documents)
         {
             string id = Encoding.UTF8.GetString(candidate.Id.Span);

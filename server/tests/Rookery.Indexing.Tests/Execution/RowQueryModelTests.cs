@@ -154,20 +154,20 @@ public sealed class RowQueryModelTests
         private const long PlentyBytes = 64 << 20;
         private const string NothingGiven = "nothing is given";
 
-        private readonly IndexedNode node;
-        private readonly IndexedQueries queries;
-        private readonly RowSource rows;
-        private readonly Query query;
-        private readonly MemoryShare share = new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes);
-        private readonly List<IDisposable> held = [];
+        private readonly IndexedNode _node;
+        private readonly IndexedQueries _queries;
+        private readonly RowSource _rows;
+        private readonly Query _query;
+        private readonly MemoryShare _share = new MemoryBudget(PlentyBytes).AddShare("queries", PlentyBytes);
+        private readonly List<IDisposable> _held = [];
 
         public Asking(IndexedNode node, string index, string text, OrderWalk? walk)
         {
-            this.node = node;
-            queries = new IndexedQueries(node.Host) { Walk = walk };
-            rows = queries.ReadRows(node.Database(), index)!;
-            query = RqlParser.Parse(text);
-            query = query with { Source = query.Source with { Kind = SourceKind.AllDocuments, Name = "@all_docs" } };
+            _node = node;
+            _queries = new IndexedQueries(node.Host) { Walk = walk };
+            _rows = _queries.ReadRows(node.Database(), index)!;
+            _query = RqlParser.Parse(text);
+            _query = _query with { Source = _query.Source with { Kind = SourceKind.AllDocuments, Name = "@all_docs" } };
         }
 
         public (IReadOnlyList<string> Results, long Total) ScanRows()
@@ -175,7 +175,7 @@ public sealed class RowQueryModelTests
             var plan = Plan(out var words);
             foreach (var likeness in plan.Likenesses)
             {
-                using var finder = likeness.Finder.Start(share, new PatientClock());
+                using var finder = likeness.Finder.Start(_share, new PatientClock());
                 Walk((in QueriedDocument document, IReadOnlyList<byte[]> made) => _ = likeness.Condition.IsLearned || likeness.TryLearn(document, [.. made], finder));
             }
 
@@ -191,7 +191,7 @@ public sealed class RowQueryModelTests
                     words.Count(document.WithRow(row), new PatientClock());
                 }
             });
-            using var run = plan.Start(share, new PatientClock());
+            using var run = plan.Start(_share, new PatientClock());
             Walk((in QueriedDocument document, IReadOnlyList<byte[]> made) => run.AddRows(document, made));
             var end = run.Finish();
             return ([.. end.Documents.Select(one => Written(plan, one.Id, one.Row.Span))], end.TotalResults);
@@ -201,7 +201,7 @@ public sealed class RowQueryModelTests
         public (IReadOnlyList<string> Results, long Total) ScanTotals()
         {
             var totals = new Dictionary<string, (int Count, int Quantity)>(StringComparer.Ordinal);
-            using (var reader = node.Database().OpenReader())
+            using (var reader = _node.Database().OpenReader())
             {
                 using var documents = reader.ByCollection("Orders"u8);
                 while (documents.MoveNext())
@@ -220,7 +220,7 @@ public sealed class RowQueryModelTests
             var plan = Plan(out var words);
             foreach (var likeness in plan.Likenesses)
             {
-                using var finder = likeness.Finder.Start(share, new PatientClock());
+                using var finder = likeness.Finder.Start(_share, new PatientClock());
                 if (!made.Any(row => likeness.TryLearn(default, [row], finder)))
                 {
                     return ([NothingGiven], 0);
@@ -228,7 +228,7 @@ public sealed class RowQueryModelTests
             }
 
             Array.ForEach(made, row => words.Count(new QueriedDocument(row), new PatientClock()));
-            using var run = plan.Start(share, new PatientClock());
+            using var run = plan.Start(_share, new PatientClock());
             Array.ForEach(made, row => run.AddRows(default, [row]));
             var end = run.Finish();
             return ([.. end.Documents.Select(one => Written(plan, one.Id, one.Row.Span))], end.TotalResults);
@@ -242,28 +242,28 @@ public sealed class RowQueryModelTests
                 return ([NothingGiven], 0, false);
             }
 
-            using var answer = queries.TryAnswer(node.Database(), rows.IndexName, plan, share, new PatientClock())!;
+            using var answer = _queries.TryAnswer(_node.Database(), _rows.IndexName, plan, _share, new PatientClock())!;
             if (!answer.AreCandidates)
             {
                 return ([.. answer.Documents.Select((one, place) => Written(plan, one.Id, plan.IsOfEachRow ? answer.ReadRow(place) : default))], answer.TotalResults!.Value, false);
             }
 
-            using var run = plan.Start(share, new PatientClock());
-            using var moment = node.Database().OpenReader();
-            using var mapped = new IndexRows(rows, node.Database(), () => moment);
+            using var run = plan.Start(_share, new PatientClock());
+            using var moment = _node.Database().OpenReader();
+            using var mapped = new IndexRows(_rows, _node.Database(), () => moment);
             for (int place = 0; place < answer.Documents.Count; place++)
             {
-                if (rows.IsReduced)
+                if (_rows.IsReduced)
                 {
                     run.AddRows(default, [answer.ReadRow(place).ToArray()]);
                     continue;
                 }
 
-                using var reader = node.Database().OpenReader();
+                using var reader = _node.Database().OpenReader();
                 Assert.True(reader.TryGetDocument(answer.Documents[place].Id.Span, out var document));
                 using (document)
                 {
-                    var queried = new QueriedDocument(document.View, document.Etag, Encoding.ASCII.GetBytes(node.Database().HistoryId));
+                    var queried = new QueriedDocument(document.View, document.Etag, Encoding.ASCII.GetBytes(_node.Database().HistoryId));
                     run.AddRows(queried, mapped.Of(queried));
                 }
             }
@@ -274,23 +274,23 @@ public sealed class RowQueryModelTests
 
         private bool TryLearn(LikenessSource likeness)
         {
-            using var answer = queries.TryAnswer(node.Database(), rows.IndexName, likeness.Finder, share, new PatientClock())!;
-            using var finder = likeness.Finder.Start(share, new PatientClock());
-            using var moment = node.Database().OpenReader();
-            using var mapped = new IndexRows(rows, node.Database(), () => moment);
+            using var answer = _queries.TryAnswer(_node.Database(), _rows.IndexName, likeness.Finder, _share, new PatientClock())!;
+            using var finder = likeness.Finder.Start(_share, new PatientClock());
+            using var moment = _node.Database().OpenReader();
+            using var mapped = new IndexRows(_rows, _node.Database(), () => moment);
             for (int place = 0; place < answer.Documents.Count && !likeness.Condition.IsLearned; place++)
             {
-                if (rows.IsReduced)
+                if (_rows.IsReduced)
                 {
                     likeness.TryLearn(default, [answer.ReadRow(place).ToArray()], finder);
                     continue;
                 }
 
-                using var reader = node.Database().OpenReader();
+                using var reader = _node.Database().OpenReader();
                 Assert.True(reader.TryGetDocument(answer.Documents[place].Id.Span, out var document));
                 using (document)
                 {
-                    var queried = new QueriedDocument(document.View, document.Etag, Encoding.ASCII.GetBytes(node.Database().HistoryId));
+                    var queried = new QueriedDocument(document.View, document.Etag, Encoding.ASCII.GetBytes(_node.Database().HistoryId));
                     likeness.TryLearn(queried, mapped.Of(queried), finder);
                 }
             }
@@ -300,51 +300,51 @@ public sealed class RowQueryModelTests
 
         public void Dispose()
         {
-            Assert.Equal(0, share.UsedBytes);
-            held.ForEach(static one => one.Dispose());
+            Assert.Equal(0, _share.UsedBytes);
+            _held.ForEach(static one => one.Dispose());
         }
 
         private delegate void TakeRows(in QueriedDocument document, IReadOnlyList<byte[]> rows);
 
         private void Walk(TakeRows take)
         {
-            using var moment = node.Database().OpenReader();
-            using var mapped = new IndexRows(rows, node.Database(), () => moment);
-            using var reader = node.Database().OpenReader();
+            using var moment = _node.Database().OpenReader();
+            using var mapped = new IndexRows(_rows, _node.Database(), () => moment);
+            using var reader = _node.Database().OpenReader();
             using var documents = reader.ByEtag(0);
             while (documents.MoveNext())
             {
-                var document = new QueriedDocument(documents.View, documents.Etag, Encoding.ASCII.GetBytes(node.Database().HistoryId));
+                var document = new QueriedDocument(documents.View, documents.Etag, Encoding.ASCII.GetBytes(_node.Database().HistoryId));
                 take(document, mapped.Of(document));
             }
         }
 
         private ScanPlan Plan(out FullTextConditions words)
         {
-            words = new FullTextConditions(rows.AnalyzerOf, rows.WordFields);
-            held.Add(words);
-            return ScanPlan.Compile(query, QueryParameters.None, words, rows);
+            words = new FullTextConditions(_rows.AnalyzerOf, _rows.WordFields);
+            _held.Add(words);
+            return ScanPlan.Compile(_query, QueryParameters.None, words, _rows);
         }
 
         private string Written(ScanPlan plan, ReadOnlyMemory<byte> id, ReadOnlySpan<byte> row)
         {
             if (plan.GivesDocuments)
             {
-                return rows.IsReduced ? Encoding.UTF8.GetString(row) : Encoding.UTF8.GetString(id.Span).ToLowerInvariant();
+                return _rows.IsReduced ? Encoding.UTF8.GetString(row) : Encoding.UTF8.GetString(id.Span).ToLowerInvariant();
             }
 
             var output = new ArrayBufferWriter<byte>();
-            if (rows.IsReduced)
+            if (_rows.IsReduced)
             {
                 plan.WriteMembers(new QueriedDocument(row), output);
                 return Encoding.UTF8.GetString(output.WrittenSpan);
             }
 
-            using var reader = node.Database().OpenReader();
+            using var reader = _node.Database().OpenReader();
             Assert.True(reader.TryGetDocument(id.Span, out var document));
             using (document)
             {
-                var queried = new QueriedDocument(document.View, document.Etag, Encoding.ASCII.GetBytes(node.Database().HistoryId));
+                var queried = new QueriedDocument(document.View, document.Etag, Encoding.ASCII.GetBytes(_node.Database().HistoryId));
                 plan.WriteMembers(queried.WithRow(row), output);
             }
 

@@ -10,28 +10,28 @@ namespace Rookery.Indexing.Tests.Indexes;
 public sealed class DependentsTests : IDisposable
 {
     private const string Cities = "Users/ByCity";
-    private readonly IndexedNode node = IndexedNode.New();
+    private readonly IndexedNode _node = IndexedNode.New();
 
     public DependentsTests()
     {
         Define(Cities, "from u in docs.Users let c = LoadDocument<Company>(u.company, \\\"Companies\\\") select new { u.name, city = c.city }");
-        node.Put("companies/1", "\"city\":\"Ulm\"", "Companies");
+        _node.Put("companies/1", "\"city\":\"Ulm\"", "Companies");
         for (int i = 0; i < 40; i++)
         {
-            node.Put($"users/{i}", "\"name\":\"a\",\"company\":\"companies/1\"");
+            _node.Put($"users/{i}", "\"name\":\"a\",\"company\":\"companies/1\"");
         }
 
-        node.SettleAll();
+        _node.SettleAll();
     }
 
     [Fact]
     public void One_that_could_not_be_read_is_fed_again_and_the_index_comes_no_further_before()
     {
-        node.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
-        var index = node.Serving(Cities);
+        _node.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
+        var index = _node.Serving(Cities);
         while (!index.HasDependents)
         {
-            Assert.True(node.Host.Step());
+            Assert.True(_node.Host.Step());
         }
 
         long before = index.Position;
@@ -45,20 +45,20 @@ public sealed class DependentsTests : IDisposable
         });
         Assert.Equal(40, fed.Count);
         Assert.False(index.HasDependents);
-        Assert.Equal(node.Database().LastEtag, index.Position);
+        Assert.Equal(_node.Database().LastEtag, index.Position);
     }
 
     [Fact]
     public void A_pass_that_was_cut_off_behind_a_changed_document_leaves_the_index_where_it_was()
     {
-        var index = node.Serving(Cities);
+        var index = _node.Serving(Cities);
         long before = index.Position;
         index.NoteLoaded("companies"u8, "companies/1"u8);
         index.FeedDependents(100, static _ => true);
         Assert.Equal(before, index.Position);
-        node.Put("users/1", "\"name\":\"b\"");
-        node.SettleAll();
-        Assert.False(node.Status(Cities).IsStale);
+        _node.Put("users/1", "\"name\":\"b\"");
+        _node.SettleAll();
+        Assert.False(_node.Status(Cities).IsStale);
     }
 
     [Fact]
@@ -94,38 +94,38 @@ public sealed class DependentsTests : IDisposable
     public void They_keep_no_other_index_from_following_nor_those_of_another_from_their_turn()
     {
         var byName = new AutoIndexDefinition("Users", [new AutoIndexField(["name"], AutoIndexFieldUses.None)]);
-        node.Define(byName.Name, byName);
+        _node.Define(byName.Name, byName);
         Define("Users/ByCity2", "from u in docs.Users select new { u.name, city = LoadDocument(u.company, \\\"Companies\\\").city, n = 2 }");
-        node.SettleAll();
-        node.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
-        while (!node.Serving(Cities).HasDependents)
+        _node.SettleAll();
+        _node.Put("companies/1", "\"city\":\"Bonn\"", "Companies");
+        while (!_node.Serving(Cities).HasDependents)
         {
-            Assert.True(node.Host.Step());
+            Assert.True(_node.Host.Step());
         }
 
-        node.Put("users/1", "\"name\":\"b\",\"company\":\"companies/1\"");
-        Assert.True(node.Host.Step());
-        Assert.True(node.Host.Step());
-        Assert.Equal(node.Database().LastEtag, node.Serving(byName.Name).Position);
-        Assert.True(node.Serving(Cities).HasDependents);
+        _node.Put("users/1", "\"name\":\"b\",\"company\":\"companies/1\"");
+        Assert.True(_node.Host.Step());
+        Assert.True(_node.Host.Step());
+        Assert.Equal(_node.Database().LastEtag, _node.Serving(byName.Name).Position);
+        Assert.True(_node.Serving(Cities).HasDependents);
 
         // Forty each, seven in a step: in eight more steps none is through with them unless the other waits.
         for (int i = 0; i < 8; i++)
         {
-            Assert.True(node.Host.Step());
+            Assert.True(_node.Host.Step());
         }
 
-        Assert.True(node.Serving(Cities).HasDependents && node.Serving("Users/ByCity2").HasDependents);
-        node.SettleAll();
-        Assert.False(node.Status(Cities).IsStale);
-        Assert.False(node.Status("Users/ByCity2").IsStale);
+        Assert.True(_node.Serving(Cities).HasDependents && _node.Serving("Users/ByCity2").HasDependents);
+        _node.SettleAll();
+        Assert.False(_node.Status(Cities).IsStale);
+        Assert.False(_node.Status("Users/ByCity2").IsStale);
     }
 
-    public void Dispose() => node.Dispose();
+    public void Dispose() => _node.Dispose();
 
     private void Define(string name, string map, IndexedNode? where = null)
     {
         using var json = JsonDocument.Parse($$"""{"Name":"{{name}}","Maps":["{{map}}"]}""");
-        (where ?? node).ChangeIndexes(writer => writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default));
+        (where ?? _node).ChangeIndexes(writer => writer.Put(name, StaticIndexRequest.Parse(json.RootElement).Definition.ToJson(), default));
     }
 }

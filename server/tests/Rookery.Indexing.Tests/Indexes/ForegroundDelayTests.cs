@@ -5,13 +5,13 @@ namespace Rookery.Indexing.Tests.Indexes;
 
 public sealed class ForegroundDelayTests
 {
-    private readonly SimulatedTimeProvider time = new();
-    private readonly Queue<Action> waiting = new();
+    private readonly SimulatedTimeProvider _time = new();
+    private readonly Queue<Action> _waiting = new();
 
     [Fact]
     public void Indexing_gives_way_while_requests_wait_and_comes_back()
     {
-        var delay = new ForegroundDelay(time, waiting.Enqueue);
+        var delay = new ForegroundDelay(_time, _waiting.Enqueue);
         Answer(delay, TimeSpan.FromMilliseconds(1));
         Assert.Equal(1, delay.Share);
 
@@ -31,11 +31,11 @@ public sealed class ForegroundDelayTests
     [Fact]
     public void What_still_waits_counts_and_nothing_is_asked_twice()
     {
-        var delay = new ForegroundDelay(time, waiting.Enqueue);
+        var delay = new ForegroundDelay(_time, _waiting.Enqueue);
         delay.Measure();
         delay.Measure();
-        Assert.Single(waiting);
-        time.Advance(TimeSpan.FromSeconds(1));
+        Assert.Single(_waiting);
+        _time.Advance(TimeSpan.FromSeconds(1));
         Assert.Equal(ForegroundDelay.LeastShare, delay.Share);
         Assert.Equal(TimeSpan.FromSeconds(1), delay.Delay);
     }
@@ -43,7 +43,7 @@ public sealed class ForegroundDelayTests
     private void Answer(ForegroundDelay delay, TimeSpan after)
     {
         delay.Measure();
-        time.Advance(after);
-        waiting.Dequeue()();
+        _time.Advance(after);
+        _waiting.Dequeue()();
     }
 }

@@ -11,7 +11,7 @@ namespace Rookery.Indexing.Tests.Indexes;
 /// <summary>What an index does about documents that its definition cannot take.</summary>
 public sealed class RunningIndexTests : IDisposable
 {
-    private readonly IndexedNode node = IndexedNode.New();
+    private readonly IndexedNode _node = IndexedNode.New();
 
     [Fact]
     public void A_document_that_fails_is_listed_and_what_was_held_of_it_before_is_forgotten()
@@ -24,7 +24,7 @@ public sealed class RunningIndexTests : IDisposable
         index.Apply();
         Assert.Equal(["ok"], StoreContents.Of(index.Store).Keys);
         var error = Assert.Single(index.Errors.List());
-        Assert.Equal(("bad", "Map", "It fails.", node.Time.GetUtcNow()), (error.DocumentId, error.Action, error.Message, error.Time));
+        Assert.Equal(("bad", "Map", "It fails.", _node.Time.GetUtcNow()), (error.DocumentId, error.Action, error.Message, error.Time));
         Assert.Equal(IndexState.Normal, index.State);
     }
 
@@ -73,7 +73,7 @@ public sealed class RunningIndexTests : IDisposable
         index.AdvanceTo(1, 1);
         index.Apply();
         Assert.Equal(1, index.VisibleEtag);
-        node.Disk.Rot("/data/segment-1", 20, 1);
+        _node.Disk.Rot("/data/segment-1", 20, 1);
         Feed(index, "a", "\"n\":2");
         index.AdvanceTo(2, 1);
         index.Apply();
@@ -103,22 +103,22 @@ public sealed class RunningIndexTests : IDisposable
         Assert.Equal(10, progress.TimeLeft!.Value.TotalSeconds, 3);
     }
 
-    public void Dispose() => node.Dispose();
+    public void Dispose() => _node.Dispose();
 
     private RunningIndex NewIndex(long cacheBytes = 1 << 20, Action<string>? stopped = null)
     {
         var record = new IndexRecord { Name = "a", Number = 1, Definition = default, Settings = default, Version = 1 };
-        return new RunningIndex(record, new PickyMap(), SegmentStore.Open(StoreContents.ContextOf(node.Disk, cacheBytes), "/data"), node.Time) { Stopped = (_, why) => stopped?.Invoke(why) };
+        return new RunningIndex(record, new PickyMap(), SegmentStore.Open(StoreContents.ContextOf(_node.Disk, cacheBytes), "/data"), _node.Time) { Stopped = (_, why) => stopped?.Invoke(why) };
     }
 
     private void Feed(RunningIndex index, string id, string members)
     {
-        node.Put(id, members);
-        using var reader = node.Database().OpenReader();
+        _node.Put(id, members);
+        using var reader = _node.Database().OpenReader();
         Assert.True(reader.TryGetDocument(System.Text.Encoding.UTF8.GetBytes(id), out var document));
         using (document)
         {
-            index.Feed(System.Text.Encoding.UTF8.GetBytes(id), new QueriedDocument(document.View, document.Etag, System.Text.Encoding.ASCII.GetBytes(node.Database().HistoryId)));
+            index.Feed(System.Text.Encoding.UTF8.GetBytes(id), new QueriedDocument(document.View, document.Etag, System.Text.Encoding.ASCII.GetBytes(_node.Database().HistoryId)));
         }
     }
 

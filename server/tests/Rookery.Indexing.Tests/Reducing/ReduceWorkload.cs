@@ -76,7 +76,7 @@ internal sealed class ReduceWorkload(int seed)
 {
     public const string Directory = "/data";
 
-    private readonly Random random = new(seed);
+    private readonly Random _random = new(seed);
 
     /// <summary>The rows of each document: key and value. One for each batch, the first before any.</summary>
     public List<Dictionary<string, (string Key, long Value)[]>> States { get; } = [new(StringComparer.Ordinal)];
@@ -89,11 +89,11 @@ internal sealed class ReduceWorkload(int seed)
     {
         var state = new Dictionary<string, (string, long)[]>(States[^1], StringComparer.Ordinal);
         List<(string, (string, long)[]?)> batch = [];
-        bool isSweep = random.Next(12) is 0;
-        for (int change = isSweep ? 150 : random.Next(1, 40); change > 0; change--)
+        bool isSweep = _random.Next(12) is 0;
+        for (int change = isSweep ? 150 : _random.Next(1, 40); change > 0; change--)
         {
-            string id = $"things/{random.Next(isSweep ? 400 : 250)}";
-            if (isSweep || random.Next(4) is 0)
+            string id = $"things/{_random.Next(isSweep ? 400 : 250)}";
+            if (isSweep || _random.Next(4) is 0)
             {
                 batch.Add((id, null));
                 state.Remove(id);
@@ -101,7 +101,7 @@ internal sealed class ReduceWorkload(int seed)
             }
 
             // Few keys for all, so that groups are large, and some that only few have.
-            (string, long)[] rows = [.. Enumerable.Range(0, random.Next(5)).Select(_ => (random.Next(3) > 0 ? $"k{random.Next(2)}" : $"rare{random.Next(60)}", (long)random.Next(-50, 50)))];
+            (string, long)[] rows = [.. Enumerable.Range(0, _random.Next(5)).Select(_ => (_random.Next(3) > 0 ? $"k{_random.Next(2)}" : $"rare{_random.Next(60)}", (long)_random.Next(-50, 50)))];
             batch.Add((id, rows));
             state[id] = rows;
         }

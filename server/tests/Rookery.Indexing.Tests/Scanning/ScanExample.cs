@@ -17,13 +17,13 @@ internal sealed class ScanExample
 
     private static readonly byte[] History = Encoding.UTF8.GetBytes(StoredExample.HistoryId);
 
-    private readonly List<(string Id, byte[] Stored)> documents = [];
+    private readonly List<(string Id, byte[] Stored)> _documents = [];
 
     public ScanExample(params IEnumerable<string> bodies)
     {
         foreach (string body in bodies)
         {
-            Add($"users/{documents.Count + 1}", body);
+            Add($"users/{_documents.Count + 1}", body);
         }
     }
 
@@ -33,7 +33,7 @@ internal sealed class ScanExample
 
     public ScanExample Add(string id, byte[] stored)
     {
-        documents.Add((id, stored));
+        _documents.Add((id, stored));
         return this;
     }
 
@@ -57,7 +57,7 @@ internal sealed class ScanExample
     /// <summary>Counts all documents for the relevance of words.</summary>
     public void Count(FullTextConditions words)
     {
-        for (int at = 0; at < documents.Count; at++)
+        for (int at = 0; at < _documents.Count; at++)
         {
             words.Count(Document(at), new PatientClock());
         }
@@ -73,7 +73,7 @@ internal sealed class ScanExample
         long total;
         using (ScanRun run = plan.Start(share, clock ?? new PatientClock(), needsTotal))
         {
-            for (int at = 0; at < documents.Count && !run.IsComplete; at++)
+            for (int at = 0; at < _documents.Count && !run.IsComplete; at++)
             {
                 if (run.Add(Document(at)))
                 {
@@ -97,13 +97,13 @@ internal sealed class ScanExample
         return (results, total);
     }
 
-    private QueriedDocument Document(int at) => new(new DocumentView(documents[at].Stored), at + 1, History);
+    private QueriedDocument Document(int at) => new(new DocumentView(_documents[at].Stored), at + 1, History);
 
     private string Written(ScanPlan plan, int at)
     {
         if (plan.GivesDocuments)
         {
-            return documents[at].Id;
+            return _documents[at].Id;
         }
 
         var output = new ArrayBufferWriter<byte>();

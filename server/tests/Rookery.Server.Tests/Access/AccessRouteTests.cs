@@ -10,50 +10,50 @@ public class AccessRouteTests : IAsyncLifetime
     private const string Certificates = "/admin/access/certificates";
     private const string Docs = "/databases/Shop/docs?id=none";
 
-    private readonly SecureServer server = new();
+    private readonly SecureServer _server = new();
 
-    public Task InitializeAsync() => server.InitializeAsync();
+    public Task InitializeAsync() => _server.InitializeAsync();
 
-    public Task DisposeAsync() => server.DisposeAsync();
+    public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
     public async Task A_node_without_an_owner_gives_its_first_admin_token_for_its_code_and_only_once()
     {
-        (await server.SendAsync("GET", Docs)).IsRefusal(401, "no owner yet");
-        (await server.SendAsync("POST", "/claim", body: """{"Code":"ABCDEFGH2345678X"}""")).IsRefusal(403, "not the code");
-        (await server.SendAsync("POST", "/claim", body: "{}")).IsRefusal(403, "not the code");
-        var claimed = await server.SendAsync("POST", "/claim", body: """{"Code":"abcd-efgh-2345-6789"}""");
+        (await _server.SendAsync("GET", Docs)).IsRefusal(401, "no owner yet");
+        (await _server.SendAsync("POST", "/claim", body: """{"Code":"ABCDEFGH2345678X"}""")).IsRefusal(403, "not the code");
+        (await _server.SendAsync("POST", "/claim", body: "{}")).IsRefusal(403, "not the code");
+        var claimed = await _server.SendAsync("POST", "/claim", body: """{"Code":"abcd-efgh-2345-6789"}""");
         Assert.Equal(201, claimed.Status);
         string token = claimed.Json.GetProperty("Token").GetString()!;
-        Assert.Equal(200, (await server.SendAsync("GET", Tokens, token)).Status);
-        (await server.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(409, "has an owner");
+        Assert.Equal(200, (await _server.SendAsync("GET", Tokens, token)).Status);
+        (await _server.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(409, "has an owner");
 
         // Not even when nobody is left who may do anything.
-        Assert.Equal(204, (await server.SendAsync("DELETE", Tokens + "?name=admin", token)).Status);
-        (await server.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(409, "token reset");
-        (await server.SendAsync("GET", Docs, token)).IsRefusal(401, "not known");
-        Assert.DoesNotContain(server.Log.Lines, line => line.Contains(token, StringComparison.Ordinal) || line.Contains(SecureServer.ClaimCode, StringComparison.Ordinal));
+        Assert.Equal(204, (await _server.SendAsync("DELETE", Tokens + "?name=admin", token)).Status);
+        (await _server.SendAsync("POST", "/claim", body: $$"""{"Code":"{{SecureServer.ClaimCode}}"}""")).IsRefusal(409, "token reset");
+        (await _server.SendAsync("GET", Docs, token)).IsRefusal(401, "not known");
+        Assert.DoesNotContain(_server.Log.Lines, line => line.Contains(token, StringComparison.Ordinal) || line.Contains(SecureServer.ClaimCode, StringComparison.Ordinal));
     }
 
     [Fact]
     public async Task A_token_is_made_listed_without_its_secret_and_withdrawn()
     {
-        var made = await server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["read"],"Databases":["Shop"],"LifetimeSeconds":3600}""");
+        var made = await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["read"],"Databases":["Shop"],"LifetimeSeconds":3600}""");
         Assert.Equal(201, made.Status);
         string token = made.Json.GetProperty("Token").GetString()!;
-        Assert.Equal(404, (await server.SendAsync("GET", Docs, token)).Status);
-        (await server.SendAsync("GET", Tokens, token)).IsRefusal(403, "admin");
-        (await server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["write"]}""")).IsRefusal(409, "ci");
+        Assert.Equal(404, (await _server.SendAsync("GET", Docs, token)).Status);
+        (await _server.SendAsync("GET", Tokens, token)).IsRefusal(403, "admin");
+        (await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["write"]}""")).IsRefusal(409, "ci");
 
-        var listed = await server.SendAsync("GET", Tokens, SecureServer.LocalKey);
+        var listed = await _server.SendAsync("GET", Tokens, SecureServer.LocalKey);
         var known = Assert.Single(listed.Json.GetProperty("Tokens").EnumerateArray());
         Assert.Equal(("ci", "read", "Shop"), (known.GetProperty("Name").GetString(), known.GetProperty("Scopes")[0].GetString(), known.GetProperty("Databases")[0].GetString()));
-        Assert.Equal(server.Time.GetUtcNow().AddHours(1), known.GetProperty("Expires").GetDateTimeOffset());
+        Assert.Equal(_server.Time.GetUtcNow().AddHours(1), known.GetProperty("Expires").GetDateTimeOffset());
         Assert.DoesNotContain("rookery_", listed.Body, StringComparison.Ordinal);
 
-        Assert.Equal(204, (await server.SendAsync("DELETE", Tokens + "?name=ci", SecureServer.LocalKey)).Status);
-        (await server.SendAsync("GET", Docs, token)).IsRefusal(401, "not known");
-        (await server.SendAsync("DELETE", Tokens + "?name=ci", SecureServer.LocalKey)).IsRefusal(404, "no token 'ci'");
+        Assert.Equal(204, (await _server.SendAsync("DELETE", Tokens + "?name=ci", SecureServer.LocalKey)).Status);
+        (await _server.SendAsync("GET", Docs, token)).IsRefusal(401, "not known");
+        (await _server.SendAsync("DELETE", Tokens + "?name=ci", SecureServer.LocalKey)).IsRefusal(404, "no token 'ci'");
     }
 
     [Theory]
@@ -65,7 +65,7 @@ public class AccessRouteTests : IAsyncLifetime
     [InlineData("""{"Name":"a","Scopes":["read"],"LifetimeSeconds":0}""", "LifetimeSeconds")]
     [InlineData("""{"Name":"a","Scopes":["read"],"Database":"Shop"}""", "unknown member 'Database'")]
     public async Task A_token_that_would_mean_something_else_is_not_made(string body, string sentence) =>
-        (await server.SendAsync("POST", Tokens, SecureServer.LocalKey, body)).IsRefusal(400, sentence);
+        (await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, body)).IsRefusal(400, sentence);
 
     [Fact]
     public async Task A_member_that_has_not_heard_yet_who_owns_the_cluster_does_not_say_that_nobody_does()
@@ -124,17 +124,17 @@ public class AccessRouteTests : IAsyncLifetime
     [Fact]
     public async Task A_credential_for_a_database_that_is_not_there_is_made_and_said_to_be_one()
     {
-        var token = await server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["read"],"Databases":["Shop","Shpo"]}""");
+        var token = await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"ci","Scopes":["read"],"Databases":["Shop","Shpo"]}""");
         Assert.Equal(201, token.Status);
         Assert.StartsWith("There is no database 'Shpo' yet: what is given there holds from when it is made.", token.Json.GetProperty("Notice").GetString(), StringComparison.Ordinal);
 
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         string request = new CertificateRequest("CN=ignored", key, HashAlgorithmName.SHA256).CreateSigningRequestPem().ReplaceLineEndings("\\n");
-        var certificate = await server.SendAsync("POST", Certificates, SecureServer.LocalKey, $$$"""{"Name":"app","Request":"{{{request}}}","Databases":{"New":"rw","Later":"ro"}}""");
+        var certificate = await _server.SendAsync("POST", Certificates, SecureServer.LocalKey, $$$"""{"Name":"app","Request":"{{{request}}}","Databases":{"New":"rw","Later":"ro"}}""");
         Assert.Equal(201, certificate.Status);
         Assert.StartsWith("There is no database 'New' and none 'Later' yet:", certificate.Json.GetProperty("Notice").GetString(), StringComparison.Ordinal);
 
-        var known = await server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"all","Scopes":["read"],"Databases":["Other"]}""");
+        var known = await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"all","Scopes":["read"],"Databases":["Other"]}""");
         Assert.False(known.Json.TryGetProperty("Notice", out _));
     }
 
@@ -143,22 +143,22 @@ public class AccessRouteTests : IAsyncLifetime
     {
         for (int round = 0; round < 5; round++)
         {
-            var made = await Task.WhenAll(Enumerable.Range(0, 8).Select(_ => server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"twin","Scopes":["read"]}""")));
+            var made = await Task.WhenAll(Enumerable.Range(0, 8).Select(_ => _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"twin","Scopes":["read"]}""")));
             Assert.Single(made, answer => answer.Status == 201);
             Assert.All(made.Where(answer => answer.Status != 201), answer => answer.IsRefusal(409, "There is a token 'twin'"));
-            Assert.Equal(204, (await server.SendAsync("DELETE", Tokens + "?name=twin", SecureServer.LocalKey)).Status);
+            Assert.Equal(204, (await _server.SendAsync("DELETE", Tokens + "?name=twin", SecureServer.LocalKey)).Status);
         }
     }
 
     [Fact]
     public async Task A_lost_admin_token_is_replaced_and_that_is_logged()
     {
-        string lost = (await server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"admin","Scopes":["admin"]}""")).Json.GetProperty("Token").GetString()!;
-        var reset = await server.SendAsync("POST", Tokens + "/reset", SecureServer.LocalKey, "{}");
+        string lost = (await _server.SendAsync("POST", Tokens, SecureServer.LocalKey, """{"Name":"admin","Scopes":["admin"]}""")).Json.GetProperty("Token").GetString()!;
+        var reset = await _server.SendAsync("POST", Tokens + "/reset", SecureServer.LocalKey, "{}");
         Assert.Equal(201, reset.Status);
-        (await server.SendAsync("GET", Tokens, lost)).IsRefusal(401, "not known");
-        Assert.Equal(200, (await server.SendAsync("GET", Tokens, reset.Json.GetProperty("Token").GetString())).Status);
-        Assert.Contains(server.Log.Lines, line => line.Contains("'local' replaced the admin token 'admin'", StringComparison.Ordinal));
+        (await _server.SendAsync("GET", Tokens, lost)).IsRefusal(401, "not known");
+        Assert.Equal(200, (await _server.SendAsync("GET", Tokens, reset.Json.GetProperty("Token").GetString())).Status);
+        Assert.Contains(_server.Log.Lines, line => line.Contains("'local' replaced the admin token 'admin'", StringComparison.Ordinal));
     }
 
     [Fact]
@@ -166,18 +166,18 @@ public class AccessRouteTests : IAsyncLifetime
     {
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         string request = new CertificateRequest("CN=ignored", key, HashAlgorithmName.SHA256).CreateSigningRequestPem().ReplaceLineEndings("\\n");
-        var made = await server.SendAsync("POST", Certificates, SecureServer.LocalKey, $$$"""{"Name":"shop-app","Request":"{{{request}}}","Databases":{"Shop":"rw","Other":"ro"}}""");
+        var made = await _server.SendAsync("POST", Certificates, SecureServer.LocalKey, $$$"""{"Name":"shop-app","Request":"{{{request}}}","Databases":{"Shop":"rw","Other":"ro"}}""");
         Assert.True(made.Status == 201, made.Body);
         using var signed = X509Certificate2.CreateFromPem(made.Json.GetProperty("Certificate").GetString());
         using var certificate = signed.CopyWithPrivateKey(key);
         Assert.Equal("CN=shop-app", certificate.Subject);
-        Assert.Equal(201, (await server.SendAsync("POST", "/databases/Shop/bulk_docs", body: """{"Commands":[]}""", certificate: certificate)).Status);
-        Assert.Equal(403, (await server.SendAsync("POST", "/databases/Other/bulk_docs", body: """{"Commands":[]}""", certificate: certificate)).Status);
-        var listed = Assert.Single((await server.SendAsync("GET", Certificates, SecureServer.LocalKey)).Json.GetProperty("Certificates").EnumerateArray());
+        Assert.Equal(201, (await _server.SendAsync("POST", "/databases/Shop/bulk_docs", body: """{"Commands":[]}""", certificate: certificate)).Status);
+        Assert.Equal(403, (await _server.SendAsync("POST", "/databases/Other/bulk_docs", body: """{"Commands":[]}""", certificate: certificate)).Status);
+        var listed = Assert.Single((await _server.SendAsync("GET", Certificates, SecureServer.LocalKey)).Json.GetProperty("Certificates").EnumerateArray());
         Assert.Equal(("shop-app", AccessGate.ThumbprintOf(certificate)), (listed.GetProperty("Name").GetString(), listed.GetProperty("Thumbprint").GetString()));
 
-        Assert.Equal(204, (await server.SendAsync("DELETE", Certificates + "?name=shop-app", SecureServer.LocalKey)).Status);
-        (await server.SendAsync("GET", Docs, certificate: certificate)).IsRefusal(403, "not registered");
+        Assert.Equal(204, (await _server.SendAsync("DELETE", Certificates + "?name=shop-app", SecureServer.LocalKey)).Status);
+        (await _server.SendAsync("GET", Docs, certificate: certificate)).IsRefusal(403, "not registered");
     }
 
     [Fact]
@@ -189,7 +189,7 @@ public class AccessRouteTests : IAsyncLifetime
                  [new("CN=a", rsa, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1), new("CN=a", elliptic, HashAlgorithmName.SHA256)])
         {
             string request = weak.CreateSigningRequestPem().ReplaceLineEndings("\\n");
-            (await server.SendAsync("POST", Certificates, SecureServer.LocalKey, $$$"""{"Name":"a","Request":"{{{request}}}","Databases":{"Shop":"rw"}}""")).IsRefusal(400, "2048");
+            (await _server.SendAsync("POST", Certificates, SecureServer.LocalKey, $$$"""{"Name":"a","Request":"{{{request}}}","Databases":{"Shop":"rw"}}""")).IsRefusal(400, "2048");
         }
     }
 
@@ -198,5 +198,5 @@ public class AccessRouteTests : IAsyncLifetime
     [InlineData("""{"Name":"a","Request":"no pem","Databases":{"Shop":"rw"}}""", "no PKCS #10")]
     [InlineData("""{"Name":"a","Databases":{"Shop":"rwx"}}""", "'ro' or 'rw'")]
     public async Task A_certificate_that_was_asked_for_wrongly_is_not_made(string body, string sentence) =>
-        (await server.SendAsync("POST", Certificates, SecureServer.LocalKey, body)).IsRefusal(400, sentence);
+        (await _server.SendAsync("POST", Certificates, SecureServer.LocalKey, body)).IsRefusal(400, sentence);
 }

@@ -7,44 +7,44 @@ namespace Rookery.Server.Tests.Access;
 /// <summary>A node whose disk failed after it had opened: who looks at it over TLS, and what he may.</summary>
 public sealed class FailedDiskAccessTests : IAsyncLifetime
 {
-    private readonly SecureServer server = new();
+    private readonly SecureServer _server = new();
 
-    public Task InitializeAsync() => server.InitializeAsync();
+    public Task InitializeAsync() => _server.InitializeAsync();
 
-    public Task DisposeAsync() => server.DisposeAsync();
+    public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
     public async Task Whom_it_knew_may_still_look_and_change_nothing()
     {
-        string token = await server.GiveTokenAsync(["admin"]);
-        string reader = await server.GiveTokenAsync(["read"]);
-        using var certificate = server.Identity.NewClient("app");
-        await server.RegisterAsync(certificate, isAdmin: true);
+        string token = await _server.GiveTokenAsync(["admin"]);
+        string reader = await _server.GiveTokenAsync(["read"]);
+        using var certificate = _server.Identity.NewClient("app");
+        await _server.RegisterAsync(certificate, isAdmin: true);
         await FailDiskAsync();
 
-        Assert.Equal(200, (await server.SendAsync("GET", "/metrics", token)).Status);
-        Assert.Equal(200, (await server.SendAsync("GET", "/admin/logs", token)).Status);
-        Assert.Equal(200, (await server.SendAsync("GET", "/metrics", certificate: certificate)).Status);
-        Assert.Equal(204, (await server.SendAsync("POST", "/session", body: $$"""{"Token":"{{token}}"}""")).Status);
-        (await server.SendAsync("GET", "/metrics", reader)).IsRefusal(403, "needs the scope metrics");
-        (await server.SendAsync("GET", "/databases/Shop/docs?id=a", token)).IsRefusal(503, server.Node.Diagnosis!);
+        Assert.Equal(200, (await _server.SendAsync("GET", "/metrics", token)).Status);
+        Assert.Equal(200, (await _server.SendAsync("GET", "/admin/logs", token)).Status);
+        Assert.Equal(200, (await _server.SendAsync("GET", "/metrics", certificate: certificate)).Status);
+        Assert.Equal(204, (await _server.SendAsync("POST", "/session", body: $$"""{"Token":"{{token}}"}""")).Status);
+        (await _server.SendAsync("GET", "/metrics", reader)).IsRefusal(403, "needs the scope metrics");
+        (await _server.SendAsync("GET", "/databases/Shop/docs?id=a", token)).IsRefusal(503, _server.Node.Diagnosis!);
 
         // Whether they may still do anything, and whom it never heard of, it cannot say.
-        (await server.SendAsync("POST", "/admin/node/find", token)).IsRefusal(503, "Who you are cannot be checked now.");
-        (await server.SendAsync("POST", "/admin/node/find", certificate: certificate)).IsRefusal(503, "Who you are cannot be checked now.");
-        (await server.SendAsync("GET", "/metrics", AccessToken.Create())).IsRefusal(503, "Who you are cannot be checked now.");
-        (await server.SendAsync("POST", "/session", body: $$"""{"Token":"{{AccessToken.Create()}}"}""")).IsRefusal(503, "Who you are cannot be checked now.");
-        (await server.SendAsync("GET", "/metrics")).IsRefusal(401, "No credential");
-        (await server.SendAsync("POST", "/admin/node/find", SecureServer.LocalKey)).IsRefusal(501, "without a light");
+        (await _server.SendAsync("POST", "/admin/node/find", token)).IsRefusal(503, "Who you are cannot be checked now.");
+        (await _server.SendAsync("POST", "/admin/node/find", certificate: certificate)).IsRefusal(503, "Who you are cannot be checked now.");
+        (await _server.SendAsync("GET", "/metrics", AccessToken.Create())).IsRefusal(503, "Who you are cannot be checked now.");
+        (await _server.SendAsync("POST", "/session", body: $$"""{"Token":"{{AccessToken.Create()}}"}""")).IsRefusal(503, "Who you are cannot be checked now.");
+        (await _server.SendAsync("GET", "/metrics")).IsRefusal(401, "No credential");
+        (await _server.SendAsync("POST", "/admin/node/find", SecureServer.LocalKey)).IsRefusal(501, "without a light");
 
         // Others may have shut them out since, and trust it as a member.
-        (await server.SendAsync("GET", "/admin/logs?node=B", token)).IsRefusal(503, "passes nothing on to others");
+        (await _server.SendAsync("GET", "/admin/logs?node=B", token)).IsRefusal(503, "passes nothing on to others");
     }
 
     private async Task FailDiskAsync()
     {
-        server.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Changing, Sticky = true });
-        await server.Node.Consensus.ProposeAsync(CommandEncoder.CreateDatabase("Late", HistoryId.Create()), CancellationToken.None);
-        Assert.NotNull(server.Node.Diagnosis);
+        _server.Disk.Inject(new DiskFault(1, Errno.InputOutput) { Calls = DiskCalls.Changing, Sticky = true });
+        await _server.Node.Consensus.ProposeAsync(CommandEncoder.CreateDatabase("Late", HistoryId.Create()), CancellationToken.None);
+        Assert.NotNull(_server.Node.Diagnosis);
     }
 }

@@ -6,31 +6,31 @@ namespace Rookery.Server.Tests.Access;
 /// <summary>Feeds that were begun with a credential that opens nothing any more.</summary>
 public sealed class FeedAccessTests : IAsyncLifetime
 {
-    private readonly SecureServer server = new();
+    private readonly SecureServer _server = new();
 
-    public Task InitializeAsync() => server.InitializeAsync();
+    public Task InitializeAsync() => _server.InitializeAsync();
 
-    public Task DisposeAsync() => server.DisposeAsync();
+    public Task DisposeAsync() => _server.DisposeAsync();
 
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
     public async Task A_web_socket_is_closed_with_the_reason_when_its_token_is_withdrawn_or_ends(bool isWithdrawn)
     {
-        string token = await server.GiveTokenAsync(["read"], expires: isWithdrawn ? null : server.Time.GetUtcNow().AddHours(1));
-        using var http = server.NewClient();
+        string token = await _server.GiveTokenAsync(["read"], expires: isWithdrawn ? null : _server.Time.GetUtcNow().AddHours(1));
+        using var http = _server.NewClient();
         using var socket = new ClientWebSocket();
         socket.Options.SetRequestHeader("Authorization", "Bearer " + token);
-        await socket.ConnectAsync(new UriBuilder(server.Address) { Scheme = "wss", Path = "/databases/Shop/changes" }.Uri, http, CancellationToken.None);
+        await socket.ConnectAsync(new UriBuilder(_server.Address) { Scheme = "wss", Path = "/databases/Shop/changes" }.Uri, http, CancellationToken.None);
         await socket.SendAsync("""{"CommandId":1,"Command":"watch-docs","Param":null}"""u8.ToArray(), WebSocketMessageType.Text, endOfMessage: true, CancellationToken.None);
         byte[] buffer = new byte[4096];
         await socket.ReceiveAsync(buffer, CancellationToken.None);
-        server.Time.Advance(TimeSpan.FromMinutes(1));
+        _server.Time.Advance(TimeSpan.FromMinutes(1));
         var next = socket.ReceiveAsync(buffer, CancellationToken.None);
         await WithdrawAsync(isWithdrawn, token);
         while (!next.IsCompleted)
         {
-            server.Time.Advance(FeedAccess.Interval);
+            _server.Time.Advance(FeedAccess.Interval);
             await Task.Yield();
         }
 
@@ -43,19 +43,19 @@ public sealed class FeedAccessTests : IAsyncLifetime
     [InlineData(false)]
     public async Task A_stream_of_events_ends_with_the_reason_when_its_token_is_withdrawn_or_ends(bool isWithdrawn)
     {
-        string token = await server.GiveTokenAsync(["read"], expires: isWithdrawn ? null : server.Time.GetUtcNow().AddHours(1));
-        using var http = server.NewClient();
-        using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(server.Address, "/databases/Shop/changes/stream"));
+        string token = await _server.GiveTokenAsync(["read"], expires: isWithdrawn ? null : _server.Time.GetUtcNow().AddHours(1));
+        using var http = _server.NewClient();
+        using var request = new HttpRequestMessage(HttpMethod.Get, new Uri(_server.Address, "/databases/Shop/changes/stream"));
         request.Headers.TryAddWithoutValidation("Authorization", "Bearer " + token);
         using var response = await http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead);
         using var events = new StreamReader(await response.Content.ReadAsStreamAsync(), Encoding.UTF8);
         Assert.Equal(": changes", await events.ReadLineAsync());
-        server.Time.Advance(TimeSpan.FromMinutes(1));
+        _server.Time.Advance(TimeSpan.FromMinutes(1));
         await WithdrawAsync(isWithdrawn, token);
         var rest = events.ReadToEndAsync();
         while (!rest.IsCompleted)
         {
-            server.Time.Advance(FeedAccess.Interval);
+            _server.Time.Advance(FeedAccess.Interval);
             await Task.Yield();
         }
 
@@ -64,5 +64,5 @@ public sealed class FeedAccessTests : IAsyncLifetime
         Assert.Contains(isWithdrawn ? "was withdrawn" : "ended at", end, StringComparison.Ordinal);
     }
 
-    private Task WithdrawAsync(bool isWithdrawn, string token) => isWithdrawn ? server.WithdrawAsync(token) : Task.CompletedTask;
+    private Task WithdrawAsync(bool isWithdrawn, string token) => isWithdrawn ? _server.WithdrawAsync(token) : Task.CompletedTask;
 }

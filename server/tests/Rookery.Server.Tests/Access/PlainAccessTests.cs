@@ -2,19 +2,19 @@ namespace Rookery.Server.Tests.Access;
 
 public class PlainAccessTests : IAsyncLifetime
 {
-    private readonly SecureServer server = new() { IsSecure = false };
+    private readonly SecureServer _server = new() { IsSecure = false };
 
-    public Task InitializeAsync() => server.InitializeAsync();
+    public Task InitializeAsync() => _server.InitializeAsync();
 
-    public Task DisposeAsync() => server.DisposeAsync();
+    public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
     public async Task Plain_http_asks_nobody_who_he_is_and_believes_who_says_it()
     {
-        Assert.Equal(404, (await server.SendAsync("GET", "/databases/Shop/docs?id=none")).Status);
-        Assert.Equal(404, (await server.SendAsync("GET", "/databases/Shop/docs?id=none", "of-a-proxy-in-front")).Status);
-        string token = await server.GiveTokenAsync(["metrics"]);
-        (await server.SendAsync("GET", "/databases/Shop/docs?id=none", token)).IsRefusal(403, "needs the scope read");
-        (await server.SendAsync("GET", "/metrics", "rookery_wrong")).IsRefusal(401, "holds no token");
+        Assert.Equal(404, (await _server.SendAsync("GET", "/databases/Shop/docs?id=none")).Status);
+        Assert.Equal(404, (await _server.SendAsync("GET", "/databases/Shop/docs?id=none", "of-a-proxy-in-front")).Status);
+        string token = await _server.GiveTokenAsync(["metrics"]);
+        (await _server.SendAsync("GET", "/databases/Shop/docs?id=none", token)).IsRefusal(403, "needs the scope read");
+        (await _server.SendAsync("GET", "/metrics", "rookery_wrong")).IsRefusal(401, "holds no token");
     }
 }

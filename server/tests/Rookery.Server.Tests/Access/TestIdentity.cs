@@ -9,21 +9,21 @@ namespace Rookery.Server.Tests.Access;
 internal sealed class TestIdentity : IServerIdentity, IDisposable
 {
     private static readonly DateTimeOffset Begins = TimeProvider.System.GetUtcNow().AddDays(-1);
-    private readonly X509Certificate2 authority;
+    private readonly X509Certificate2 _authority;
 
     public TestIdentity()
     {
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         var request = new CertificateRequest("CN=test authority", key, HashAlgorithmName.SHA256);
         request.CertificateExtensions.Add(X509BasicConstraintsExtension.CreateForCertificateAuthority());
-        authority = request.CreateSelfSigned(Begins, Begins.AddYears(1));
-        Authorities = [X509CertificateLoader.LoadCertificate(authority.RawDataMemory.Span)];
+        _authority = request.CreateSelfSigned(Begins, Begins.AddYears(1));
+        Authorities = [X509CertificateLoader.LoadCertificate(_authority.RawDataMemory.Span)];
         using var nodeKey = ECDsa.Create(ECCurve.NamedCurves.nistP256);
         var node = new CertificateRequest("CN=node", nodeKey, HashAlgorithmName.SHA256);
         var names = new SubjectAlternativeNameBuilder();
         names.AddIpAddress(IPAddress.Loopback);
         node.CertificateExtensions.Add(names.Build());
-        using var signed = node.Create(authority, Begins, Begins.AddMonths(6), RandomNumberGenerator.GetBytes(8));
+        using var signed = node.Create(_authority, Begins, Begins.AddMonths(6), RandomNumberGenerator.GetBytes(8));
         Certificate = signed.CopyWithPrivateKey(nodeKey);
     }
 
@@ -44,7 +44,7 @@ internal sealed class TestIdentity : IServerIdentity, IDisposable
     {
         Signed = now;
         var request = new CertificateRequest(new X500DistinguishedName("CN=" + name), key, HashAlgorithmName.SHA256);
-        return request.Create(authority, Begins, Begins.AddMonths(6), RandomNumberGenerator.GetBytes(8));
+        return request.Create(_authority, Begins, Begins.AddMonths(6), RandomNumberGenerator.GetBytes(8));
     }
 
     /// <summary>A client's certificate with its key.</summary>
@@ -57,7 +57,7 @@ internal sealed class TestIdentity : IServerIdentity, IDisposable
 
     public void Dispose()
     {
-        authority.Dispose();
+        _authority.Dispose();
         Certificate.Dispose();
         Authorities[0].Dispose();
     }

@@ -12,33 +12,33 @@ public sealed class DashboardRouteTests : IAsyncLifetime
 {
     private static readonly Dictionary<string, DashboardFile> Files = DashboardFile.LoadAll();
 
-    private readonly ServerContext context = new(
+    private readonly ServerContext _context = new(
         new ServerOptions { Listen = new IPEndPoint(IPAddress.Loopback, 0) },
         new SimulatedTimeProvider(),
         NullLogger.Instance,
         new MemoryBudget(96 << 20),
         new IoTimeline(new SimulatedTimeProvider(), "unknown"));
 
-    private WebApplication app = null!;
-    private HttpClient client = null!;
+    private WebApplication _app = null!;
+    private HttpClient _client = null!;
 
     public async Task InitializeAsync()
     {
-        app = RookeryServer.Build(context, host => host.UseTestServer());
-        await app.StartAsync();
-        client = app.GetTestClient();
+        _app = RookeryServer.Build(_context, host => host.UseTestServer());
+        await _app.StartAsync();
+        _client = _app.GetTestClient();
     }
 
     public async Task DisposeAsync()
     {
-        client.Dispose();
-        await app.DisposeAsync();
+        _client.Dispose();
+        await _app.DisposeAsync();
     }
 
     [Fact]
     public async Task The_page_may_load_nothing_from_elsewhere_and_hold_no_script_of_its_own()
     {
-        using var answer = await client.GetAsync("/");
+        using var answer = await _client.GetAsync("/");
         Assert.Equal(HttpStatusCode.OK, answer.StatusCode);
         Assert.Equal(
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
@@ -56,7 +56,7 @@ public sealed class DashboardRouteTests : IAsyncLifetime
     [InlineData("/studio/index.html")]
     public async Task Who_looks_for_the_Studio_is_led_to_the_page(string path)
     {
-        using var answer = await client.GetAsync(path);
+        using var answer = await _client.GetAsync(path);
         Assert.Equal((HttpStatusCode.Found, "/"), (answer.StatusCode, answer.Headers.Location?.OriginalString));
     }
 
@@ -66,10 +66,10 @@ public sealed class DashboardRouteTests : IAsyncLifetime
         foreach (string name in Files.Keys)
         {
             string path = "/" + (name is "index.html" ? string.Empty : name);
-            string plain = await client.GetStringAsync(path);
+            string plain = await _client.GetStringAsync(path);
             using var request = new HttpRequestMessage(HttpMethod.Get, path);
             request.Headers.TryAddWithoutValidation("Accept-Encoding", "gzip, deflate, br, zstd");
-            using var compressed = await client.SendAsync(request);
+            using var compressed = await _client.SendAsync(request);
             Assert.Equal("br", compressed.Content.Headers.ContentEncoding.Single());
             await using var decompressed = new System.IO.Compression.BrotliStream(await compressed.Content.ReadAsStreamAsync(), System.IO.Compression.CompressionMode.Decompress);
             using var reader = new StreamReader(decompressed);
@@ -83,11 +83,11 @@ public sealed class DashboardRouteTests : IAsyncLifetime
         foreach (var (name, file) in Files)
         {
             string path = "/" + (name is "index.html" ? string.Empty : name);
-            using var answer = await client.GetAsync(path);
+            using var answer = await _client.GetAsync(path);
             Assert.Equal(file.IsNamedByContent ? "public, max-age=31536000, immutable" : "no-cache", answer.Headers.GetValues("Cache-Control").Single());
             using var again = new HttpRequestMessage(HttpMethod.Get, path);
             again.Headers.TryAddWithoutValidation("If-None-Match", answer.Headers.ETag!.ToString());
-            Assert.Equal(HttpStatusCode.NotModified, (await client.SendAsync(again)).StatusCode);
+            Assert.Equal(HttpStatusCode.NotModified, (await _client.SendAsync(again)).StatusCode);
         }
 
         Assert.False(Files.TryGetValue("index.html", out var page) && page.IsNamedByContent);
@@ -96,14 +96,14 @@ public sealed class DashboardRouteTests : IAsyncLifetime
     [Fact]
     public async Task A_file_that_there_is_not_is_404_and_kept_by_nobody()
     {
-        using var answer = await client.GetAsync("/assets/index-00000000.js");
+        using var answer = await _client.GetAsync("/assets/index-00000000.js");
         Assert.Equal((HttpStatusCode.NotFound, "no-store"), (answer.StatusCode, answer.Headers.GetValues("Cache-Control").Single()));
     }
 
     [Fact]
     public async Task The_picture_that_a_browser_asks_for_unasked_is_the_dashboards()
     {
-        using var answer = await client.GetAsync("/favicon.ico");
+        using var answer = await _client.GetAsync("/favicon.ico");
         Assert.Equal(Files.ContainsKey("index.html") ? (HttpStatusCode.OK, "image/svg+xml") : (HttpStatusCode.NotFound, "text/plain"), (answer.StatusCode, answer.Content.Headers.ContentType!.MediaType!));
     }
 

@@ -7,16 +7,16 @@ namespace Rookery.Server.Tests.Dashboard;
 /// <summary>What a browser may do that signed in with a token.</summary>
 public sealed class SessionTests : IAsyncLifetime
 {
-    private readonly SecureServer server = new();
+    private readonly SecureServer _server = new();
 
-    public Task InitializeAsync() => server.InitializeAsync();
+    public Task InitializeAsync() => _server.InitializeAsync();
 
-    public Task DisposeAsync() => server.DisposeAsync();
+    public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
     public async Task A_token_is_shown_once_and_a_cookie_that_no_script_reads_stands_for_it()
     {
-        var begun = await SignInAsync(await server.GiveTokenAsync(["metrics"]));
+        var begun = await SignInAsync(await _server.GiveTokenAsync(["metrics"]));
         Assert.Equal(204, begun.Status);
         Assert.Matches("^rookery_session=[A-Za-z0-9_-]{43}; Path=/; HttpOnly; SameSite=Strict; Secure$", begun.Headers.GetValues("Set-Cookie").Single());
         Assert.Equal(200, (await AskAsync("GET", "/metrics", CookieOf(begun))).Status);
@@ -30,7 +30,7 @@ public sealed class SessionTests : IAsyncLifetime
     [InlineData("""{"Password":"x"}""", 400, "unknown member")]
     public async Task What_is_no_token_of_this_cluster_begins_none(string body, int status, string why)
     {
-        var answer = await server.SendAsync("POST", "/session", body: body);
+        var answer = await _server.SendAsync("POST", "/session", body: body);
         answer.IsRefusal(status, why);
         Assert.False(answer.Headers.Contains("Set-Cookie"));
     }
@@ -38,24 +38,24 @@ public sealed class SessionTests : IAsyncLifetime
     [Fact]
     public async Task A_withdrawn_token_ends_its_sessions_at_once()
     {
-        string token = await server.GiveTokenAsync(["metrics"]);
+        string token = await _server.GiveTokenAsync(["metrics"]);
         string cookie = CookieOf(await SignInAsync(token));
-        await server.WithdrawAsync(token);
+        await _server.WithdrawAsync(token);
         (await AskAsync("GET", "/metrics", cookie)).IsRefusal(401, "withdrawn");
     }
 
     [Fact]
     public async Task A_token_that_ends_takes_its_sessions_with_it()
     {
-        string cookie = CookieOf(await SignInAsync(await server.GiveTokenAsync(["metrics"], expires: server.Time.GetUtcNow().AddHours(1))));
-        server.Time.Advance(TimeSpan.FromHours(2));
+        string cookie = CookieOf(await SignInAsync(await _server.GiveTokenAsync(["metrics"], expires: _server.Time.GetUtcNow().AddHours(1))));
+        _server.Time.Advance(TimeSpan.FromHours(2));
         (await AskAsync("GET", "/metrics", cookie)).IsRefusal(401, "ended at");
     }
 
     [Fact]
     public async Task Whoever_signs_out_is_nobody_again()
     {
-        string cookie = CookieOf(await SignInAsync(await server.GiveTokenAsync(["metrics"])));
+        string cookie = CookieOf(await SignInAsync(await _server.GiveTokenAsync(["metrics"])));
         (await AskAsync("DELETE", "/session", cookie)).IsRefusal(403, "Rookery-Request: dashboard");
         var ended = await AskAsync("DELETE", "/session", cookie, isOwnPage: true);
         Assert.Equal(204, ended.Status);
@@ -66,7 +66,7 @@ public sealed class SessionTests : IAsyncLifetime
     [Fact]
     public async Task What_changes_something_needs_the_header_that_no_form_of_another_page_sets()
     {
-        string cookie = CookieOf(await SignInAsync(await server.GiveTokenAsync(["write"])));
+        string cookie = CookieOf(await SignInAsync(await _server.GiveTokenAsync(["write"])));
         (await AskAsync("PUT", "/databases/Shop/docs?id=a", cookie, body: "{}")).IsRefusal(403, "Rookery-Request: dashboard");
         Assert.Equal(201, (await AskAsync("PUT", "/databases/Shop/docs?id=a", cookie, isOwnPage: true, body: "{}")).Status);
     }
@@ -75,10 +75,10 @@ public sealed class SessionTests : IAsyncLifetime
     public async Task A_credential_of_the_request_itself_comes_before_the_cookie()
     {
         string cookie = CookieOf(await SignInAsync(SecureServer.LocalKey));
-        using var http = server.NewClient();
+        using var http = _server.NewClient();
         http.DefaultRequestHeaders.Add("Cookie", cookie);
-        Assert.Equal(200, (await server.SendAsync(http, "GET", "/admin/access/tokens")).Status);
-        (await server.SendAsync(http, "GET", "/admin/access/tokens", await server.GiveTokenAsync(["metrics"]))).IsRefusal(403, "needs the scope admin");
+        Assert.Equal(200, (await _server.SendAsync(http, "GET", "/admin/access/tokens")).Status);
+        (await _server.SendAsync(http, "GET", "/admin/access/tokens", await _server.GiveTokenAsync(["metrics"]))).IsRefusal(403, "needs the scope admin");
     }
 
     [Fact]
@@ -105,15 +105,15 @@ public sealed class SessionTests : IAsyncLifetime
     [Fact]
     public async Task Of_too_many_the_one_goes_that_was_not_used_for_the_longest_time()
     {
-        string token = await server.GiveTokenAsync(["metrics"]);
+        string token = await _server.GiveTokenAsync(["metrics"]);
         string first = CookieOf(await SignInAsync(token));
-        server.Time.Advance(TimeSpan.FromSeconds(1));
+        _server.Time.Advance(TimeSpan.FromSeconds(1));
         string second = CookieOf(await SignInAsync(token));
-        server.Time.Advance(TimeSpan.FromSeconds(1));
+        _server.Time.Advance(TimeSpan.FromSeconds(1));
         Assert.Equal(200, (await AskAsync("GET", "/metrics", first)).Status);
         for (int more = 2; more <= Sessions.Most; more++)
         {
-            server.Context.Access.Sessions.Begin(BitConverter.GetBytes(more));
+            _server.Context.Access.Sessions.Begin(BitConverter.GetBytes(more));
         }
 
         Assert.Equal(200, (await AskAsync("GET", "/metrics", first)).Status);
@@ -139,36 +139,36 @@ public sealed class SessionTests : IAsyncLifetime
     [Fact]
     public async Task Who_one_is_and_may_do_here_is_never_refused()
     {
-        var nobody = (await server.SendAsync("GET", "/session")).Json;
+        var nobody = (await _server.SendAsync("GET", "/session")).Json;
         Assert.False(nobody.GetProperty("SignedIn").GetBoolean());
         Assert.Null(nobody.GetProperty("By").GetString());
         Assert.Equal(("pi-1", "home", "A", true), (nobody.GetProperty("NodeName").GetString(), nobody.GetProperty("ClusterName").GetString(), nobody.GetProperty("NodeTag").GetString(), nobody.GetProperty("IsSecure").GetBoolean()));
         Assert.False(nobody.GetProperty("IsClaimed").GetBoolean());
 
-        var reader = (await AskAsync("GET", "/session", CookieOf(await SignInAsync(await server.GiveTokenAsync(["read", "metrics"], ["shop"]))))).Json;
+        var reader = (await AskAsync("GET", "/session", CookieOf(await SignInAsync(await _server.GiveTokenAsync(["read", "metrics"], ["shop"]))))).Json;
         Assert.Equal(("session", "test"), (reader.GetProperty("By").GetString(), reader.GetProperty("Name").GetString()));
         Assert.Equal(["metrics"], reader.GetProperty("Scopes").EnumerateArray().Select(scope => scope.GetString()));
         Assert.Equal(["read"], reader.GetProperty("Databases").GetProperty("Shop").EnumerateArray().Select(scope => scope.GetString()));
 
-        var admin = (await server.SendAsync("GET", "/session", await server.GiveTokenAsync(["admin"]))).Json;
+        var admin = (await _server.SendAsync("GET", "/session", await _server.GiveTokenAsync(["admin"]))).Json;
         Assert.Equal("token", admin.GetProperty("By").GetString());
         Assert.Equal(["read", "write", "admin", "metrics"], admin.GetProperty("Scopes").EnumerateArray().Select(scope => scope.GetString()));
 
         Assert.False((await AskAsync("GET", "/session", "rookery_session=" + new string('A', 43))).Json.GetProperty("SignedIn").GetBoolean());
     }
 
-    private Task<Answer> SignInAsync(string token) => server.SendAsync("POST", "/session", body: $$"""{"Token":"{{token}}"}""");
+    private Task<Answer> SignInAsync(string token) => _server.SendAsync("POST", "/session", body: $$"""{"Token":"{{token}}"}""");
 
     private async Task<Answer> AskAsync(string method, string path, string cookie, bool isOwnPage = false, string? body = null)
     {
-        using var http = server.NewClient();
+        using var http = _server.NewClient();
         http.DefaultRequestHeaders.Add("Cookie", cookie);
         if (isOwnPage)
         {
             http.DefaultRequestHeaders.Add("Rookery-Request", "dashboard");
         }
 
-        return await server.SendAsync(http, method, path, body: body);
+        return await _server.SendAsync(http, method, path, body: body);
     }
 
     private static string CookieOf(Answer answer) => answer.Headers.GetValues("Set-Cookie").Single().Split(';')[0];
@@ -177,31 +177,31 @@ public sealed class SessionTests : IAsyncLifetime
 /// <summary>A node that asks nobody who he is.</summary>
 public sealed class PlainSessionTests : IAsyncLifetime
 {
-    private readonly SecureServer server = new() { IsSecure = false };
+    private readonly SecureServer _server = new() { IsSecure = false };
 
-    public Task InitializeAsync() => server.InitializeAsync();
+    public Task InitializeAsync() => _server.InitializeAsync();
 
-    public Task DisposeAsync() => server.DisposeAsync();
+    public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
     public async Task Everybody_is_signed_in_there_whatever_cookie_another_port_gave()
     {
-        using var http = server.NewClient();
+        using var http = _server.NewClient();
         http.DefaultRequestHeaders.Add("Cookie", "rookery_session=" + new string('A', 43));
-        var shown = (await server.SendAsync(http, "GET", "/session")).Json;
+        var shown = (await _server.SendAsync(http, "GET", "/session")).Json;
         Assert.Equal((true, "open"), (shown.GetProperty("SignedIn").GetBoolean(), shown.GetProperty("By").GetString()));
-        Assert.Equal(201, (await server.SendAsync(http, "PUT", "/databases/Shop/docs?id=a", body: "{}")).Status);
+        Assert.Equal(201, (await _server.SendAsync(http, "PUT", "/databases/Shop/docs?id=a", body: "{}")).Status);
     }
 
     [Fact]
     public async Task Who_signs_in_all_the_same_has_the_rights_of_his_token_only()
     {
-        var begun = await server.SendAsync("POST", "/session", body: $$"""{"Token":"{{await server.GiveTokenAsync(["metrics"])}}"}""");
+        var begun = await _server.SendAsync("POST", "/session", body: $$"""{"Token":"{{await _server.GiveTokenAsync(["metrics"])}}"}""");
         string cookie = begun.Headers.GetValues("Set-Cookie").Single();
         Assert.DoesNotContain("Secure", cookie, StringComparison.Ordinal);
-        using var http = server.NewClient();
+        using var http = _server.NewClient();
         http.DefaultRequestHeaders.Add("Cookie", cookie.Split(';')[0]);
-        (await server.SendAsync(http, "GET", "/databases/Shop/docs?id=a")).IsRefusal(403, "needs the scope read");
-        Assert.Equal("session", (await server.SendAsync(http, "GET", "/session")).Json.GetProperty("By").GetString());
+        (await _server.SendAsync(http, "GET", "/databases/Shop/docs?id=a")).IsRefusal(403, "needs the scope read");
+        Assert.Equal("session", (await _server.SendAsync(http, "GET", "/session")).Json.GetProperty("By").GetString());
     }
 }

@@ -7,13 +7,13 @@ namespace Rookery.Server.Tests.Observation;
 /// <summary>A page that follows a node.</summary>
 internal sealed class LiveFeed : IDisposable
 {
-    private readonly HttpResponseMessage response;
-    private readonly StreamReader events;
+    private readonly HttpResponseMessage _response;
+    private readonly StreamReader _events;
 
     private LiveFeed(HttpResponseMessage response, Stream stream)
     {
-        this.response = response;
-        events = new StreamReader(stream, Encoding.UTF8);
+        _response = response;
+        _events = new StreamReader(stream, Encoding.UTF8);
     }
 
     public static async Task<LiveFeed> OpenAsync(RunningServer server)
@@ -26,7 +26,7 @@ internal sealed class LiveFeed : IDisposable
     /// <summary>The next state; null when the feed has ended.</summary>
     public async Task<JsonElement?> NextAsync()
     {
-        while (await events.ReadLineAsync() is { } line)
+        while (await _events.ReadLineAsync() is { } line)
         {
             if (line.StartsWith("data: ", StringComparison.Ordinal))
             {
@@ -55,7 +55,7 @@ internal sealed class LiveFeed : IDisposable
 
     public void Dispose()
     {
-        events.Dispose();
-        response.Dispose();
+        _events.Dispose();
+        _response.Dispose();
     }
 }

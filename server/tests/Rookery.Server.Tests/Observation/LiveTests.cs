@@ -7,22 +7,22 @@ namespace Rookery.Server.Tests.Observation;
 /// <summary>The live view of a node alone.</summary>
 public sealed class LiveTests : IAsyncLifetime
 {
-    private readonly RunningServer server = new() { With = static options => options with { IsObserved = true } };
+    private readonly RunningServer _server = new() { With = static options => options with { IsObserved = true } };
 
-    public Task InitializeAsync() => server.InitializeAsync();
+    public Task InitializeAsync() => _server.InitializeAsync();
 
-    public Task DisposeAsync() => server.DisposeAsync();
+    public Task DisposeAsync() => _server.DisposeAsync();
 
     [Fact]
     public async Task A_node_alone_says_that_it_is_and_what_it_does()
     {
-        string database = await server.CreateDatabaseAsync();
-        using var feed = await LiveFeed.OpenAsync(server);
+        string database = await _server.CreateDatabaseAsync();
+        using var feed = await LiveFeed.OpenAsync(_server);
         await feed.NextAsync();
         for (int write = 0; write < 20; write++)
         {
-            Assert.Equal(201, (await server.SendAsync("PUT", $"{database}/docs?id=a", "{}")).Status);
-            Assert.Equal(200, (await server.SendAsync("GET", $"{database}/docs?id=a")).Status);
+            Assert.Equal(201, (await _server.SendAsync("PUT", $"{database}/docs?id=a", "{}")).Status);
+            Assert.Equal(200, (await _server.SendAsync("GET", $"{database}/docs?id=a")).Status);
         }
 
         var state = await feed.FirstAsync(state => SampleOf(state).GetProperty("WritesPerSecond") is { ValueKind: JsonValueKind.Number } rate && rate.GetDouble() > 0);
@@ -48,14 +48,14 @@ public sealed class LiveTests : IAsyncLifetime
     [Fact]
     public async Task Nothing_is_put_together_while_nobody_listens()
     {
-        Assert.False(server.Context.Observation.IsWatched);
-        using (var feed = await LiveFeed.OpenAsync(server))
+        Assert.False(_server.Context.Observation.IsWatched);
+        using (var feed = await LiveFeed.OpenAsync(_server))
         {
             await feed.NextAsync();
-            Assert.True(server.Context.Observation.IsWatched);
+            Assert.True(_server.Context.Observation.IsWatched);
         }
 
-        await TwoMembers.UntilAsync(() => Task.FromResult(server.Context.Observation.IsWatched ? null : "alone"));
+        await TwoMembers.UntilAsync(() => Task.FromResult(_server.Context.Observation.IsWatched ? null : "alone"));
     }
 
     [Fact]
@@ -64,14 +64,14 @@ public sealed class LiveTests : IAsyncLifetime
         var feeds = new List<LiveFeed>();
         for (int listener = 0; listener < LiveStream.MostListeners; listener++)
         {
-            feeds.Add(await LiveFeed.OpenAsync(server));
+            feeds.Add(await LiveFeed.OpenAsync(_server));
         }
 
-        (await server.SendAsync("GET", "/dashboard/live")).IsRefusal(429, "pages follow this node already");
+        (await _server.SendAsync("GET", "/dashboard/live")).IsRefusal(429, "pages follow this node already");
         feeds[0].Dispose();
         await TwoMembers.UntilAsync(async () =>
         {
-            using var answer = await server.Http.GetAsync(new Uri(server.Address, "/dashboard/live"), HttpCompletionOption.ResponseHeadersRead);
+            using var answer = await _server.Http.GetAsync(new Uri(_server.Address, "/dashboard/live"), HttpCompletionOption.ResponseHeadersRead);
             return answer.IsSuccessStatusCode ? "let in" : null;
         });
         feeds.ForEach(feed => feed.Dispose());
@@ -80,7 +80,7 @@ public sealed class LiveTests : IAsyncLifetime
     [Fact]
     public void One_name_does_not_take_the_room_of_all()
     {
-        var stream = new LiveStream(server.Context);
+        var stream = new LiveStream(_server.Context);
         var listeners = Enumerable.Range(0, LiveStream.MostOfName).Select(_ => stream.TryListen("a", out string _)!).ToList();
         Assert.DoesNotContain(null, listeners);
         Assert.Null(stream.TryListen("a", out string refusal));

@@ -9,16 +9,16 @@ public sealed class MemberQuestionTests : IAsyncLifetime
 {
     private const long SlowMicroseconds = 150_000;
 
-    private readonly TwoMembers members = new();
+    private readonly TwoMembers _members = new();
 
-    public Task InitializeAsync() => members.InitializeAsync();
+    public Task InitializeAsync() => _members.InitializeAsync();
 
-    public Task DisposeAsync() => members.DisposeAsync();
+    public Task DisposeAsync() => _members.DisposeAsync();
 
     [Fact]
     public async Task Each_member_shows_all_and_what_the_leader_knows_of_them()
     {
-        foreach (var server in (Raven.RunningServer[])[members.A, members.B])
+        foreach (var server in (Raven.RunningServer[])[_members.A, _members.B])
         {
             using var feed = await LiveFeed.OpenAsync(server);
             var state = await feed.FirstAsync(state => Nodes(state).All(node => node.GetProperty("Sample").ValueKind == JsonValueKind.Object && node.GetProperty("LagEntries").ValueKind == JsonValueKind.Number));
@@ -38,33 +38,33 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     [Fact]
     public async Task A_member_that_died_turns_down_and_its_last_hours_are_told_by_another_also_without_a_leader()
     {
-        RecordSlowEvent(members.B);
-        await TwoMembers.UntilAsync(async () => (await members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength() > 0 ? "told" : null);
-        using var feed = await LiveFeed.OpenAsync(members.A);
+        RecordSlowEvent(_members.B);
+        await TwoMembers.UntilAsync(async () => (await _members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength() > 0 ? "told" : null);
+        using var feed = await LiveFeed.OpenAsync(_members.A);
         await feed.FirstAsync(state => Nodes(state)[1].GetProperty("State").GetString() is "up");
-        await TwoMembers.UntilAsync(async () => await HasSlowSyncAsync(members.A) ? "told" : null);
+        await TwoMembers.UntilAsync(async () => await HasSlowSyncAsync(_members.A) ? "told" : null);
 
-        members.IsCutOff = true;
-        members.HasLeader = false;
+        _members.IsCutOff = true;
+        _members.HasLeader = false;
         var state = await feed.FirstAsync(state => Nodes(state)[1].GetProperty("State").GetString() is "down");
         Assert.Equal(61.5, Nodes(state)[1].GetProperty("Sample").GetProperty("TemperatureCelsius").GetDouble());
         Assert.Equal(("error", "Nobody leads."), (state.GetProperty("Health").GetProperty("Level").GetString(), state.GetProperty("Health").GetProperty("Sentence").GetString()));
         Assert.True(state.GetProperty("Cluster").GetProperty("ReadsAreLocal").GetBoolean());
 
-        var history = (await members.A.SendAsync("GET", "/dashboard/history?node=B")).Json;
+        var history = (await _members.A.SendAsync("GET", "/dashboard/history?node=B")).Json;
         Assert.True(history.GetProperty("IsObserved").GetBoolean());
         int column = history.GetProperty("Columns").EnumerateArray().Select(name => name.GetString()).ToList().IndexOf("TemperatureCelsius");
         Assert.Equal(61.5, history.GetProperty("Rows")[0][column].GetDouble());
-        Assert.True(await HasSlowSyncAsync(members.A));
+        Assert.True(await HasSlowSyncAsync(_members.A));
     }
 
     [Fact]
     public async Task A_follower_says_how_the_others_are_as_the_leader_told_it_and_both_name_one_time_at_which_a_member_was_last_heard()
     {
-        members.IsCutOff = true;
+        _members.IsCutOff = true;
         var told = await TwoMembers.UntilAsync(async () =>
         {
-            var answer = await members.B.SendAsync("GET", "/readyz?verbose");
+            var answer = await _members.B.SendAsync("GET", "/readyz?verbose");
             return answer.Json.GetProperty("Cluster").GetProperty("Members")[1].TryGetProperty("IsReachable", out var reachable) && !reachable.GetBoolean() ? answer : null;
         });
         var unheard = told.Json.GetProperty("Cluster").GetProperty("Members")[1];
@@ -74,27 +74,27 @@ public sealed class MemberQuestionTests : IAsyncLifetime
         Assert.Contains(said, static line => line.StartsWith("B voter, not reachable (heard 42", StringComparison.Ordinal));
         Assert.Contains(said, static line => line.StartsWith("Of the others it says what the leader told it ", StringComparison.Ordinal));
 
-        using var feed = await LiveFeed.OpenAsync(members.A);
+        using var feed = await LiveFeed.OpenAsync(_members.A);
         var down = await feed.FirstAsync(state => Nodes(state)[1].GetProperty("State").GetString() is "down");
         Assert.InRange(Nodes(down)[1].GetProperty("SeenSeconds").GetDouble(), 4_200, 5_000);
-        Assert.False((await members.A.SendAsync("GET", "/readyz?verbose")).Json.GetProperty("Cluster").TryGetProperty("ToldSecondsAgo", out _));
+        Assert.False((await _members.A.SendAsync("GET", "/readyz?verbose")).Json.GetProperty("Cluster").TryGetProperty("ToldSecondsAgo", out _));
     }
 
     [Fact]
     public async Task Who_starts_again_takes_back_what_others_kept_of_it()
     {
-        await TwoMembers.UntilAsync(async () => (await members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength() > 0 ? "told" : null);
-        RecordSlowEvent(members.B);
-        using (var feed = await LiveFeed.OpenAsync(members.A))
+        await TwoMembers.UntilAsync(async () => (await _members.A.SendAsync("GET", "/dashboard/history?node=B")).Json.GetProperty("Rows").GetArrayLength() > 0 ? "told" : null);
+        RecordSlowEvent(_members.B);
+        using (var feed = await LiveFeed.OpenAsync(_members.A))
         {
-            await TwoMembers.UntilAsync(async () => await HasSlowSyncAsync(members.A) ? "told" : null);
+            await TwoMembers.UntilAsync(async () => await HasSlowSyncAsync(_members.A) ? "told" : null);
         }
 
-        long before = members.B.Context.Observation.Self.History.NewestUnixMilliseconds;
-        await members.RestartBAsync();
-        await TwoMembers.UntilAsync(() => Task.FromResult(members.B.Context.Observation.Self.History.Between(long.MinValue, before).Any() ? "taken back" : null));
-        Assert.True(await HasSlowSyncAsync(members.B));
-        Assert.False((await members.B.SendAsync("GET", "/dashboard/history")).Json.GetProperty("IsObserved").GetBoolean());
+        long before = _members.B.Context.Observation.Self.History.NewestUnixMilliseconds;
+        await _members.RestartBAsync();
+        await TwoMembers.UntilAsync(() => Task.FromResult(_members.B.Context.Observation.Self.History.Between(long.MinValue, before).Any() ? "taken back" : null));
+        Assert.True(await HasSlowSyncAsync(_members.B));
+        Assert.False((await _members.B.SendAsync("GET", "/dashboard/history")).Json.GetProperty("IsObserved").GetBoolean());
     }
 
     [Theory]
@@ -103,24 +103,24 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     [InlineData(20 * 365.0 * 24)]
     public async Task Who_starts_again_with_another_clock_takes_nothing_from_what_others_kept_of_it(double hoursAhead)
     {
-        using var feed = await LiveFeed.OpenAsync(members.A);
+        using var feed = await LiveFeed.OpenAsync(_members.A);
         await TwoMembers.UntilAsync(() => Task.FromResult(ByA().Count > 0 ? "told" : null));
         var kept = ByA();
 
-        (members.ClockOfB, members.IsTimeKnown) = (TimeSpan.FromHours(hoursAhead), false);
-        await members.RestartBAsync();
+        (_members.ClockOfB, _members.IsTimeKnown) = (TimeSpan.FromHours(hoursAhead), false);
+        await _members.RestartBAsync();
         await TwoMembers.UntilAsync(() => Task.FromResult(ByA().Count > kept.Count ? "told" : null));
         Assert.Equal(kept, ByA().Intersect(kept));
-        Assert.Equal(members.B.Context.Observation.Self.History.NewestUnixMilliseconds, members.A.Context.Observation.Find("B")!.History.NewestUnixMilliseconds);
+        Assert.Equal(_members.B.Context.Observation.Self.History.NewestUnixMilliseconds, _members.A.Context.Observation.Find("B")!.History.NewestUnixMilliseconds);
 
-        List<long> ByA() => [.. members.A.Context.Observation.Find("B")?.History.Between(long.MinValue, long.MaxValue).Select(row => row.UnixMilliseconds) ?? []];
+        List<long> ByA() => [.. _members.A.Context.Observation.Find("B")?.History.Between(long.MinValue, long.MaxValue).Select(row => row.UnixMilliseconds) ?? []];
     }
 
     [Fact]
     public async Task Who_knows_of_slow_events_in_what_is_the_future_here_is_told_of_those_until_now()
     {
-        RecordSlowEvent(members.B);
-        using var port = members.A.Context.Options.ConnectToMember!("B")!;
+        RecordSlowEvent(_members.B);
+        using var port = _members.A.Context.Options.ConnectToMember!("B")!;
         long future = TimeProvider.System.GetUtcNow().AddYears(20).ToUnixTimeMilliseconds() * 1000;
         using var answer = JsonDocument.Parse(await port.GetStringAsync(new Uri($"/observe/samples?since=0&slowSince={future}&show=true", UriKind.Relative)));
         Assert.Contains(ObservationJson.ReadSlow(answer.RootElement.GetProperty("Slow")), one => one.DurationMicroseconds >= SlowMicroseconds);
@@ -129,7 +129,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     [Fact]
     public void Slow_events_go_in_the_order_in_which_they_were_told()
     {
-        var events = new SlowEvents(members.A.Context.Observation.Memory);
+        var events = new SlowEvents(_members.A.Context.Observation.Memory);
         const long Future = 1_000_000_000;
         for (int at = 0; at < SlowEvents.Most; at++)
         {
@@ -147,37 +147,37 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     [Fact]
     public async Task A_member_whose_clock_starts_in_1970_says_the_clusters_time()
     {
-        members.ClockOfB = DateTimeOffset.UnixEpoch.AddMinutes(1) - TimeProvider.System.GetUtcNow();
+        _members.ClockOfB = DateTimeOffset.UnixEpoch.AddMinutes(1) - TimeProvider.System.GetUtcNow();
         long before = TimeProvider.System.GetUtcNow().ToUnixTimeMilliseconds();
-        await members.RestartBAsync();
-        Assert.InRange(members.B.Context.Observation.Self.History.NewestUnixMilliseconds, before, long.MaxValue);
-        Assert.Equal(1, (await members.B.SendAsync("GET", "/dashboard/history")).Json.GetProperty("Rows").GetArrayLength());
+        await _members.RestartBAsync();
+        Assert.InRange(_members.B.Context.Observation.Self.History.NewestUnixMilliseconds, before, long.MaxValue);
+        Assert.Equal(1, (await _members.B.SendAsync("GET", "/dashboard/history")).Json.GetProperty("Rows").GetArrayLength());
     }
 
     [Fact]
     public async Task Alerts_of_all_that_answer_are_shown_at_each_once()
     {
         ActiveAlert alert = new("sync_slow", "warning", DateTimeOffset.UnixEpoch, "Syncs take long.", "Look.", "/help/reference/alerts.md");
-        members.B.Context.ActiveAlerts = () => [alert];
-        using var feed = await LiveFeed.OpenAsync(members.A);
+        _members.B.Context.ActiveAlerts = () => [alert];
+        using var feed = await LiveFeed.OpenAsync(_members.A);
         var state = await feed.FirstAsync(state => state.GetProperty("Alerts").GetArrayLength() > 0);
         var told = state.GetProperty("Alerts").EnumerateArray().Single();
         Assert.Equal(("B", "sync_slow", "Syncs take long."), (told.GetProperty("Node").GetString(), told.GetProperty("Name").GetString(), told.GetProperty("Sentence").GetString()));
-        members.IsCutOff = true;
+        _members.IsCutOff = true;
         await feed.FirstAsync(state => state.GetProperty("Alerts").GetArrayLength() == 0);
     }
 
     [Fact]
     public async Task A_request_for_another_member_is_answered_by_that_and_comes_back_as_it_is()
     {
-        long begun = members.B.Context.Io.Begin();
-        members.B.Context.Io.Record(IoKind.Scrub, begun, 4711);
-        var passed = await members.A.SendAsync("GET", "/debug/io?node=B&span=1");
+        long begun = _members.B.Context.Io.Begin();
+        _members.B.Context.Io.Record(IoKind.Scrub, begun, 4711);
+        var passed = await _members.A.SendAsync("GET", "/debug/io?node=B&span=1");
         Assert.Equal(200, passed.Status);
         Assert.Contains(passed.Json.GetProperty("Events").GetProperty("Rows").EnumerateArray(), row => row[0].GetString() is "scrub" && row[3].GetInt64() == 4711);
-        Assert.DoesNotContain("4711", (await members.A.SendAsync("GET", "/debug/io?node=A")).Body, StringComparison.Ordinal);
-        (await members.A.SendAsync("GET", "/debug/io?node=B&span=0")).IsRefusal(400, "'span' 1 to");
-        (await members.A.SendAsync("POST", "/admin/node/find?node=B")).IsRefusal(501, "Node B runs on a machine without a light");
+        Assert.DoesNotContain("4711", (await _members.A.SendAsync("GET", "/debug/io?node=A")).Body, StringComparison.Ordinal);
+        (await _members.A.SendAsync("GET", "/debug/io?node=B&span=0")).IsRefusal(400, "'span' 1 to");
+        (await _members.A.SendAsync("POST", "/admin/node/find?node=B")).IsRefusal(501, "Node B runs on a machine without a light");
     }
 
     [Theory]
@@ -187,8 +187,8 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     [InlineData("/debug/i%6f?node=B&span=1")]
     public async Task It_is_answered_for_another_however_its_path_is_spelt(string path)
     {
-        members.B.Context.Io.Record(IoKind.Scrub, members.B.Context.Io.Begin(), 4711);
-        var answer = await members.A.SendAsync("GET", path);
+        _members.B.Context.Io.Record(IoKind.Scrub, _members.B.Context.Io.Begin(), 4711);
+        var answer = await _members.A.SendAsync("GET", path);
         Assert.Equal(200, answer.Status);
         Assert.Contains("4711", answer.Body, StringComparison.Ordinal);
     }
@@ -197,21 +197,21 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     public async Task No_more_are_passed_on_at_once_than_another_members_port_can_bear()
     {
         var slow = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        members.Slow = slow.Task;
+        _members.Slow = slow.Task;
         const string Asked = "/admin/node/settings?node=B";
-        var asking = Enumerable.Range(0, PassedOnRequests.MostUnderWay).Select(_ => members.A.SendAsync("GET", Asked)).ToArray();
-        await TwoMembers.UntilAsync(() => Task.FromResult(members.Waiting == asking.Length ? "all" : null));
-        var refused = await members.A.SendAsync("GET", Asked);
+        var asking = Enumerable.Range(0, PassedOnRequests.MostUnderWay).Select(_ => _members.A.SendAsync("GET", Asked)).ToArray();
+        await TwoMembers.UntilAsync(() => Task.FromResult(_members.Waiting == asking.Length ? "all" : null));
+        var refused = await _members.A.SendAsync("GET", Asked);
         refused.IsRefusal(429, "ask B itself");
         Assert.Equal("1", refused.Headers.RetryAfter?.ToString());
         slow.SetResult();
         Assert.All(await Task.WhenAll(asking), answer => Assert.Equal(200, answer.Status));
-        Assert.Equal(200, (await members.A.SendAsync("GET", Asked)).Status);
+        Assert.Equal(200, (await _members.A.SendAsync("GET", Asked)).Status);
     }
 
     [Fact]
     public async Task What_is_not_to_be_stored_on_the_way_is_not_by_way_of_another_member_either() =>
-        Assert.Equal("no-store", (await members.A.SendAsync("GET", "/admin/node/debug-package?node=B")).Headers.CacheControl?.ToString());
+        Assert.Equal("no-store", (await _members.A.SendAsync("GET", "/admin/node/debug-package?node=B")).Headers.CacheControl?.ToString());
 
     [Fact]
     public void Rows_of_another_version_are_left_out_one_by_one()
@@ -225,17 +225,17 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     [Fact]
     public async Task That_there_is_no_such_member_or_that_it_does_not_answer_is_said()
     {
-        (await members.A.SendAsync("GET", "/debug/io?node=X")).IsRefusal(400, "No member has the letter 'X'; there are A, B.");
-        (await members.A.SendAsync("GET", "/dashboard/history?node=X")).IsRefusal(400, "Nothing is known here of a node 'X'");
-        members.IsCutOff = true;
-        members.HasLeader = false;
-        (await members.A.SendAsync("GET", "/debug/io?node=B")).IsRefusal(502, "Node A could not ask pi-B (B): it does not answer: Connection refused");
+        (await _members.A.SendAsync("GET", "/debug/io?node=X")).IsRefusal(400, "No member has the letter 'X'; there are A, B.");
+        (await _members.A.SendAsync("GET", "/dashboard/history?node=X")).IsRefusal(400, "Nothing is known here of a node 'X'");
+        _members.IsCutOff = true;
+        _members.HasLeader = false;
+        (await _members.A.SendAsync("GET", "/debug/io?node=B")).IsRefusal(502, "Node A could not ask pi-B (B): it does not answer: Connection refused");
     }
 
     [Fact]
     public async Task Only_what_is_marked_for_it_is_answered_for_others()
     {
-        using var port = members.A.Context.Options.ConnectToMember!("B")!;
+        using var port = _members.A.Context.Options.ConnectToMember!("B")!;
         foreach (string path in (string[])["/admin/databases", "/databases", "/admin/access/tokens", "/../admin/databases"])
         {
             Assert.NotEqual(200, (int)(await port.GetAsync(new Uri("/observe/on-any" + path, UriKind.Relative))).StatusCode);
@@ -251,7 +251,7 @@ public sealed class MemberQuestionTests : IAsyncLifetime
     [InlineData("/dashboard/history?from=yesterday")]
     [InlineData("/admin/node/find?seconds=0")]
     public async Task What_is_asked_wrongly_is_refused(string path) =>
-        Assert.Equal(400, (await members.A.SendAsync(path.StartsWith("/admin", StringComparison.Ordinal) ? "POST" : "GET", path)).Status);
+        Assert.Equal(400, (await _members.A.SendAsync(path.StartsWith("/admin", StringComparison.Ordinal) ? "POST" : "GET", path)).Status);
 
     private static JsonElement[] Nodes(JsonElement state) => [.. state.GetProperty("Nodes").EnumerateArray()];
 

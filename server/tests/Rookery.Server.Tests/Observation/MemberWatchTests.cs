@@ -16,22 +16,22 @@ public sealed class MemberWatchTests : IAsyncLifetime
         {"Tag":"B","Sample":{"Reason":null,"UptimeSeconds":5},"Sight":null,"Alerts":[],"History":{"Columns":["UnixMilliseconds"],"Rows":[[1000]]},"HasMore":false,"Slow":{"Rows":[]}}
         """;
 
-    private readonly SimulatedTimeProvider time = new();
-    private readonly Answers port = new();
-    private readonly RunningServer server;
+    private readonly SimulatedTimeProvider _time = new();
+    private readonly Answers _port = new();
+    private readonly RunningServer _server;
 
-    public MemberWatchTests() => server = new RunningServer
+    public MemberWatchTests() => _server = new RunningServer
     {
-        Time = time,
-        With = options => options with { ConnectToMember = _ => new HttpClient(port, disposeHandler: false) { BaseAddress = new Uri("http://port") } },
+        Time = _time,
+        With = options => options with { ConnectToMember = _ => new HttpClient(_port, disposeHandler: false) { BaseAddress = new Uri("http://port") } },
     };
 
-    public Task InitializeAsync() => server.InitializeAsync();
+    public Task InitializeAsync() => _server.InitializeAsync();
 
     public async Task DisposeAsync()
     {
-        await server.DisposeAsync();
-        port.Dispose();
+        await _server.DisposeAsync();
+        _port.Dispose();
     }
 
     [Theory]
@@ -47,17 +47,17 @@ public sealed class MemberWatchTests : IAsyncLifetime
     [InlineData(null)]
     public async Task A_member_that_answers_nonsense_is_not_heard_and_asked_again_until_it_makes_sense(string? nonsense)
     {
-        port.Say = path => path.StartsWith(MemberQuestions.KeptPath, StringComparison.Ordinal) ? Nothing : nonsense;
-        var observation = server.Context.Observation;
-        var seen = new ObservedNode("B", observation.Memory, time);
+        _port.Say = path => path.StartsWith(MemberQuestions.KeptPath, StringComparison.Ordinal) ? Nothing : nonsense;
+        var observation = _server.Context.Observation;
+        var seen = new ObservedNode("B", observation.Memory, _time);
         using var watched = observation.Watch();
         using var stop = new CancellationTokenSource();
-        var watching = new MemberWatch(server.Context, observation, seen, "B").RunAsync(stop.Token);
-        await PassUntilAsync(() => port.Asked >= 5);
+        var watching = new MemberWatch(_server.Context, observation, seen, "B").RunAsync(stop.Token);
+        await PassUntilAsync(() => _port.Asked >= 5);
         Assert.False(seen.IsHeard(TimeSpan.Zero));
         Assert.False(watching.IsCompleted);
 
-        port.Say = path => path.StartsWith(MemberQuestions.KeptPath, StringComparison.Ordinal) ? Nothing : Sample;
+        _port.Say = path => path.StartsWith(MemberQuestions.KeptPath, StringComparison.Ordinal) ? Nothing : Sample;
         await PassUntilAsync(() => seen.IsHeard(TimeSpan.Zero) == true && seen.History.NewestUnixMilliseconds == 1000);
         Assert.Equal(TimeSpan.FromSeconds(5), seen.Word!.Uptime);
         await stop.CancelAsync();
@@ -68,12 +68,12 @@ public sealed class MemberWatchTests : IAsyncLifetime
     public async Task What_was_taken_back_is_given_back_to_the_budget_where_the_rest_does_not_come()
     {
         const string Some = """{"History":{"Columns":["UnixMilliseconds"],"Rows":[[1000],[2000]]},"HasMore":true,"Slow":{"Rows":[]}}""";
-        port.Say = path => path.Contains("since=0&", StringComparison.Ordinal) ? Some : "no JSON";
-        var observation = server.Context.Observation;
+        _port.Say = path => path.Contains("since=0&", StringComparison.Ordinal) ? Some : "no JSON";
+        var observation = _server.Context.Observation;
         using var watched = observation.Watch();
         using var stop = new CancellationTokenSource();
-        var watching = new MemberWatch(server.Context, observation, new ObservedNode("B", observation.Memory, time), "B").RunAsync(stop.Token);
-        await PassUntilAsync(() => port.Asked >= 7);
+        var watching = new MemberWatch(_server.Context, observation, new ObservedNode("B", observation.Memory, _time), "B").RunAsync(stop.Token);
+        await PassUntilAsync(() => _port.Asked >= 7);
         await stop.CancelAsync();
         await watching;
         Assert.Equal(0, observation.Memory.UsedBytes);
@@ -84,7 +84,7 @@ public sealed class MemberWatchTests : IAsyncLifetime
         for (int tries = 0; !holds(); tries++)
         {
             Assert.True(tries < 3000, "it did not come to that");
-            time.Advance(TimeSpan.FromMilliseconds(200));
+            _time.Advance(TimeSpan.FromMilliseconds(200));
             await Task.Delay(5);
         }
     }
@@ -92,15 +92,15 @@ public sealed class MemberWatchTests : IAsyncLifetime
     /// <summary>Answers each question with a text; with 500 for null.</summary>
     private sealed class Answers : HttpMessageHandler
     {
-        private int asked;
+        private int _asked;
 
         public Func<string, string?> Say { get; set; } = static _ => null;
 
-        public int Asked => Volatile.Read(ref asked);
+        public int Asked => Volatile.Read(ref _asked);
 
         protected override Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancellationToken)
         {
-            Interlocked.Increment(ref asked);
+            Interlocked.Increment(ref _asked);
             string? body = Say(request.RequestUri!.PathAndQuery);
             return Task.FromResult(new HttpResponseMessage(body is null ? HttpStatusCode.InternalServerError : HttpStatusCode.OK) { Content = new StringContent(body ?? "broken", Encoding.UTF8, "application/json") });
         }

@@ -7,15 +7,15 @@ public sealed class SampleHistoryTests
 {
     private const int SamplesOfADay = 24 * 60 * 6;
 
-    private readonly MemoryBudget budget = new(64 << 20);
-    private readonly MemoryShare memory;
+    private readonly MemoryBudget _budget = new(64 << 20);
+    private readonly MemoryShare _memory;
 
-    public SampleHistoryTests() => memory = budget.AddShare("observation", 64 << 20);
+    public SampleHistoryTests() => _memory = _budget.AddShare("observation", 64 << 20);
 
     [Fact]
     public void What_was_added_is_read_as_it_was_to_its_step_and_unknown_stays_unknown()
     {
-        var history = new SampleHistory(memory);
+        var history = new SampleHistory(_memory);
         var random = new Random(7);
         var added = new List<SampleRow>();
         for (int sample = 0; sample < 2000; sample++)
@@ -58,7 +58,7 @@ public sealed class SampleHistoryTests
     [InlineData(1)]
     public void A_day_of_three_nodes_takes_at_most_4_MiB_idle_and_busy(int busy)
     {
-        SampleHistory[] nodes = [new(memory), new(memory), new(memory)];
+        SampleHistory[] nodes = [new(_memory), new(_memory), new(_memory)];
         var random = new Random(7);
         for (int sample = 0; sample < SamplesOfADay; sample++)
         {
@@ -71,13 +71,13 @@ public sealed class SampleHistoryTests
         // All of the day, not only what fits.
         Assert.All(nodes, node => Assert.Equal(SamplesOfADay, node.Between(long.MinValue, long.MaxValue).Count()));
         Assert.InRange(nodes.Sum(node => node.TakenBytes), 1, 4 << 20);
-        Assert.Equal(nodes.Sum(node => node.TakenBytes), memory.UsedBytes);
+        Assert.Equal(nodes.Sum(node => node.TakenBytes), _memory.UsedBytes);
     }
 
     [Fact]
     public void However_much_changes_it_never_takes_more_than_its_part_and_keeps_the_newest()
     {
-        var history = new SampleHistory(memory);
+        var history = new SampleHistory(_memory);
         var random = new Random(7);
         double[] figures = new double[Figures.Count];
         for (int sample = 0; sample < SamplesOfADay; sample++)
@@ -97,7 +97,7 @@ public sealed class SampleHistoryTests
     [Fact]
     public void What_is_older_than_a_day_is_let_go()
     {
-        var history = new SampleHistory(memory);
+        var history = new SampleHistory(_memory);
         for (int sample = 0; sample < 2 * SamplesOfADay; sample++)
         {
             history.Add(sample * 10_000L, Idle(new Random(sample), sample));
@@ -105,7 +105,7 @@ public sealed class SampleHistoryTests
 
         // By chunks: some hundred samples more may be left.
         Assert.InRange(history.Between(long.MinValue, long.MaxValue).First().UnixMilliseconds, (SamplesOfADay - 2000) * 10_000L, SamplesOfADay * 10_000L);
-        Assert.Equal(history.TakenBytes, memory.UsedBytes);
+        Assert.Equal(history.TakenBytes, _memory.UsedBytes);
     }
 
     [Theory]
@@ -114,7 +114,7 @@ public sealed class SampleHistoryTests
     [InlineData(30L * 365 * 24 * 3600)]
     public void Newer_samples_that_say_another_time_take_nothing_from_what_was_kept(long seconds)
     {
-        var history = new SampleHistory(memory);
+        var history = new SampleHistory(_memory);
         const int Hours = 12;
         for (int sample = 0; sample < Hours * 360; sample++)
         {
@@ -138,7 +138,7 @@ public sealed class SampleHistoryTests
     [Fact]
     public void Who_knows_what_was_before_the_start_is_told_all_since_and_who_knows_nothing_all()
     {
-        var history = new SampleHistory(memory);
+        var history = new SampleHistory(_memory);
         history.Add(10_000, Temperature(1));
         history.Add(20_000, Temperature(2));
         history.AddBefore([new SampleRow(80_000, Temperature(80)), new SampleRow(90_000, Temperature(90))]);
@@ -149,20 +149,20 @@ public sealed class SampleHistoryTests
         // Another one kept more of it.
         history.AddBefore([new SampleRow(90_000, Temperature(90)), new SampleRow(100_000, Temperature(100)), new SampleRow(20_000, Temperature(2))]);
         Assert.Equal([80.0, 90.0, 100.0, 1.0, 2.0], history.After(0).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
-        Assert.Equal(history.TakenBytes, memory.UsedBytes);
+        Assert.Equal(history.TakenBytes, _memory.UsedBytes);
     }
 
     [Fact]
     public void What_others_kept_goes_before_what_was_sampled_since_the_start()
     {
-        var history = new SampleHistory(memory);
+        var history = new SampleHistory(_memory);
         history.Add(100_000, Temperature(100));
         history.Add(110_000, Temperature(110));
         history.AddBefore([new SampleRow(80_000, Temperature(80)), new SampleRow(90_000, Temperature(90)), new SampleRow(100_000, Temperature(0))]);
         Assert.Equal([80.0, 90.0, 100.0, 110.0], history.Between(long.MinValue, long.MaxValue).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
         Assert.Equal([90.0, 100.0], history.Between(90_000, 100_000).Select(row => row.Figures[(int)Figure.TemperatureCelsius]));
         history.Clear();
-        Assert.Equal(0, memory.UsedBytes);
+        Assert.Equal(0, _memory.UsedBytes);
     }
 
     [Fact]

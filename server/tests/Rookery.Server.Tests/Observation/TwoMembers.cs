@@ -10,9 +10,9 @@ namespace Rookery.Server.Tests.Observation;
 /// <summary>Two nodes that are told to be members A, which leads, and B of one cluster, and reach each other's port for members by calls within the process.</summary>
 public sealed class TwoMembers : IAsyncLifetime
 {
-    private readonly Dictionary<string, WebApplication> ports = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, WebApplication> _ports = new(StringComparer.Ordinal);
 
-    private int waiting;
+    private int _waiting;
 
     public TwoMembers()
     {
@@ -31,7 +31,7 @@ public sealed class TwoMembers : IAsyncLifetime
     public Task? Slow { get; set; }
 
     /// <summary>How many wait for it.</summary>
-    public int Waiting => waiting;
+    public int Waiting => _waiting;
 
     /// <summary>Whether A leads; otherwise nobody does.</summary>
     public bool HasLeader { get; set; } = true;
@@ -57,7 +57,7 @@ public sealed class TwoMembers : IAsyncLifetime
     {
         await A.DisposeAsync();
         await B.DisposeAsync();
-        foreach (var port in ports.Values)
+        foreach (var port in _ports.Values)
         {
             await port.DisposeAsync();
         }
@@ -69,7 +69,7 @@ public sealed class TwoMembers : IAsyncLifetime
         await B.DisposeAsync();
         B = NewServer("B");
         await B.InitializeAsync();
-        await ports["B"].DisposeAsync();
+        await _ports["B"].DisposeAsync();
         await OpenPortAsync("B", B);
     }
 
@@ -93,7 +93,7 @@ public sealed class TwoMembers : IAsyncLifetime
     {
         if (Slow is { } slow && request.RequestUri!.AbsolutePath.StartsWith("/observe/on-any/", StringComparison.Ordinal))
         {
-            Interlocked.Increment(ref waiting);
+            Interlocked.Increment(ref _waiting);
             await slow;
         }
     }
@@ -109,7 +109,7 @@ public sealed class TwoMembers : IAsyncLifetime
             ClusterName = "home",
             Board = tag is "B" ? new BoardWatch(BoardOfB, TimeProvider.System) : null,
             IsObserved = true,
-            ConnectToMember = nodeId => ports.TryGetValue(nodeId, out var port)
+            ConnectToMember = nodeId => _ports.TryGetValue(nodeId, out var port)
                 ? new HttpClient(new Line(port.GetTestServer().CreateHandler(), () => nodeId is "B" && IsCutOff, WaitAsync)) { BaseAddress = new Uri("http://port") }
                 : null,
         },
@@ -142,7 +142,7 @@ public sealed class TwoMembers : IAsyncLifetime
         var port = builder.Build();
         port.Run(server.Context.AnswerMemberAsync);
         await port.StartAsync();
-        ports[tag] = port;
+        _ports[tag] = port;
     }
 
     /// <summary>A connection that may be cut, or slow.</summary>

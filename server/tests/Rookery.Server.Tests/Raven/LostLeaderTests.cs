@@ -6,27 +6,27 @@ namespace Rookery.Server.Tests.Raven;
 public sealed class LostLeaderTests : IAsyncLifetime
 {
     private const string Lost = "The connection to the node that leads broke after the write was sent: it may or may not have been stored.";
-    private readonly RunningServer server;
-    private Action<Rejection>? refuse;
+    private readonly RunningServer _server;
+    private Action<Rejection>? _refuse;
 
-    public LostLeaderTests() => server = new RunningServer
+    public LostLeaderTests() => _server = new RunningServer
     {
         Before = alone =>
         {
             var member = new OneOfThree(alone, static _ => Task.CompletedTask);
-            refuse = rejection => member.Refuses = rejection;
+            _refuse = rejection => member.Refuses = rejection;
             return member;
         },
     };
 
     public async Task InitializeAsync()
     {
-        await server.InitializeAsync();
-        Assert.Equal(201, (await server.SendAsync("PUT", "/admin/databases?name=db", "{}")).Status);
-        refuse!(new Rejection(RejectionKind.OutcomeUnknown, Lost));
+        await _server.InitializeAsync();
+        Assert.Equal(201, (await _server.SendAsync("PUT", "/admin/databases?name=db", "{}")).Status);
+        _refuse!(new Rejection(RejectionKind.OutcomeUnknown, Lost));
     }
 
-    public Task DisposeAsync() => server.DisposeAsync();
+    public Task DisposeAsync() => _server.DisposeAsync();
 
     /// <summary>RavenDB's clients send it again after 504, at the next node, and leave it to the application after 500.</summary>
     [Theory]
@@ -47,15 +47,15 @@ public sealed class LostLeaderTests : IAsyncLifetime
     [InlineData("GET", "/databases/db/hilo/next?tag=users", null, 504)]
     [InlineData("PUT", "/databases/db/hilo/return?tag=users&end=96&last=64", null, 500)]
     public async Task A_write_may_be_sent_again_when_it_comes_to_the_same(string method, string path, string? body, int status) =>
-        (await server.SendAsync(method, path, body)).IsRefusal(status, Lost);
+        (await _server.SendAsync(method, path, body)).IsRefusal(status, Lost);
 
     [Theory]
     [InlineData("PUT", "/databases/db/docs", "{}")]
     [InlineData("POST", "/databases/db/bulk_docs", """{"Commands":[{"Id":"a","Type":"PATCH","Patch":{"Script":"this.n = args.val_0;","Values":{"val_0":1}}}]}""")]
     public async Task Or_when_it_would_be_known_again(string method, string path, string body) =>
-        (await server.SendAsync(method, path, body, ("Idempotency-Key", "\"once\""))).IsRefusal(504, Lost);
+        (await _server.SendAsync(method, path, body, ("Idempotency-Key", "\"once\""))).IsRefusal(504, Lost);
 
     [Fact]
     public async Task Not_when_a_change_vector_is_expected_that_it_would_change() =>
-        (await server.SendAsync("PUT", "/databases/db/docs?id=users/1", "{}", ("If-Match", "\"A:1-x\""))).IsRefusal(500, Lost);
+        (await _server.SendAsync("PUT", "/databases/db/docs?id=users/1", "{}", ("If-Match", "\"A:1-x\""))).IsRefusal(500, Lost);
 }

@@ -3,8 +3,8 @@ namespace Rookery.Storage.Tests.Runs;
 /// <summary>Seeded rows of awkward shapes: shared prefixes of every length, keys that are prefixes of others, zeros, empty and large values.</summary>
 internal sealed class RandomRows(int seed)
 {
-    private readonly Random random = new(seed);
-    private long sequence;
+    private readonly Random _random = new(seed);
+    private long _sequence;
 
     public SortedDictionary<byte[], ModelRow> Rows(int count, int valueLimitBytes)
     {
@@ -19,42 +19,42 @@ internal sealed class RandomRows(int seed)
 
     public byte[] Key(SortedDictionary<byte[], ModelRow> rows)
     {
-        switch (random.Next(6))
+        switch (_random.Next(6))
         {
             case 0 when rows.Count > 0:
-                return [.. rows.Keys.ElementAt(random.Next(Math.Min(rows.Count, 20))).Take(510), (byte)random.Next(3)];
+                return [.. rows.Keys.ElementAt(_random.Next(Math.Min(rows.Count, 20))).Take(510), (byte)_random.Next(3)];
             case 1:
-                return [.. Enumerable.Repeat((byte)'x', random.Next(500)), .. Bytes(random.Next(1, 12))];
+                return [.. Enumerable.Repeat((byte)'x', _random.Next(500)), .. Bytes(_random.Next(1, 12))];
             case 2:
-                return [0, 0, 0, 1, 2, .. BitConverter.GetBytes(System.Buffers.Binary.BinaryPrimitives.ReverseEndianness((long)random.Next(100_000)))];
+                return [0, 0, 0, 1, 2, .. BitConverter.GetBytes(System.Buffers.Binary.BinaryPrimitives.ReverseEndianness((long)_random.Next(100_000)))];
             case 3:
-                return Bytes(random.Next(0, 4));
+                return Bytes(_random.Next(0, 4));
             case 4:
                 return Bytes(512);
             default:
-                return [0, 0, 0, 1, 1, .. System.Text.Encoding.ASCII.GetBytes($"users/{random.Next(100_000):D8}-a")];
+                return [0, 0, 0, 1, 1, .. System.Text.Encoding.ASCII.GetBytes($"users/{_random.Next(100_000):D8}-a")];
         }
     }
 
-    public int Next(int below) => random.Next(below);
+    public int Next(int below) => _random.Next(below);
 
     public byte[] Bytes(int count)
     {
         byte[] bytes = new byte[count];
-        random.NextBytes(bytes);
+        _random.NextBytes(bytes);
         return bytes;
     }
 
     public ModelRow Row(int valueLimitBytes)
     {
-        sequence += random.Next(1, 1000);
-        return random.Next(10) switch
+        _sequence += _random.Next(1, 1000);
+        return _random.Next(10) switch
         {
-            0 => new ModelRow(sequence, RowKind.Tombstone, []),
-            1 => new ModelRow(sequence, RowKind.LargeReference, Bytes(20)),
-            2 => new ModelRow(sequence, RowKind.Put, []),
-            3 => new ModelRow(sequence, RowKind.Put, Bytes(random.Next(valueLimitBytes))),
-            _ => new ModelRow(sequence, RowKind.Put, [.. Enumerable.Repeat((byte)random.Next(256), random.Next(Math.Min(valueLimitBytes, 300)))]),
+            0 => new ModelRow(_sequence, RowKind.Tombstone, []),
+            1 => new ModelRow(_sequence, RowKind.LargeReference, Bytes(20)),
+            2 => new ModelRow(_sequence, RowKind.Put, []),
+            3 => new ModelRow(_sequence, RowKind.Put, Bytes(_random.Next(valueLimitBytes))),
+            _ => new ModelRow(_sequence, RowKind.Put, [.. Enumerable.Repeat((byte)_random.Next(256), _random.Next(Math.Min(valueLimitBytes, 300)))]),
         };
     }
 }

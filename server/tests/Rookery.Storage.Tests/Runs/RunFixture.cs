@@ -11,7 +11,7 @@ internal sealed class RunFixture : IDisposable
 {
     public const string Directory = "/data";
 
-    private readonly List<RunReader> opened = [];
+    private readonly List<RunReader> _opened = [];
 
     public RunFixture(long cacheBytes = 16 << 20, SimulatedDisk? disk = null)
     {
@@ -48,7 +48,7 @@ internal sealed class RunFixture : IDisposable
     {
         var reader = RunReader.Open(Disk, PathOf(fileId), fileId, Cache, Io, out var damage);
         Assert.Null(damage);
-        opened.Add(reader!);
+        _opened.Add(reader!);
         return reader!;
     }
 
@@ -75,7 +75,7 @@ internal sealed class RunFixture : IDisposable
 
     public void Dispose()
     {
-        foreach (var reader in opened)
+        foreach (var reader in _opened)
         {
             reader.Release();
         }
@@ -88,19 +88,19 @@ internal sealed class RunFixture : IDisposable
 /// <summary>Counts recorded work.</summary>
 internal sealed class CountingRecorder : IIoRecorder
 {
-    private readonly long[] counts = new long[256];
-    private readonly long[] bytes = new long[256];
+    private readonly long[] _counts = new long[256];
+    private readonly long[] _bytes = new long[256];
 
-    public long Count(IoKind kind) => Interlocked.Read(ref counts[(int)kind]);
+    public long Count(IoKind kind) => Interlocked.Read(ref _counts[(int)kind]);
 
-    public long Bytes(IoKind kind) => Interlocked.Read(ref bytes[(int)kind]);
+    public long Bytes(IoKind kind) => Interlocked.Read(ref _bytes[(int)kind]);
 
     public long Begin() => 0;
 
     public void Record(IoKind kind, long begun, long moved)
     {
-        Interlocked.Increment(ref counts[(int)kind]);
-        Interlocked.Add(ref bytes[(int)kind], moved);
+        Interlocked.Increment(ref _counts[(int)kind]);
+        Interlocked.Add(ref _bytes[(int)kind], moved);
     }
 }
 

@@ -35,7 +35,7 @@ internal sealed class SyncWatchingDisk(IDisk inner) : IDisk
 
     private sealed class WatchedFile(SyncWatchingDisk disk, IDiskFile file) : IDiskFile
     {
-        private long unsynced;
+        private long _unsynced;
 
         public string Path => file.Path;
 
@@ -44,9 +44,9 @@ internal sealed class SyncWatchingDisk(IDisk inner) : IDisk
         public void Write(ReadOnlySpan<byte> data, long offset)
         {
             file.Write(data, offset);
-            unsynced += data.Length;
+            _unsynced += data.Length;
             disk.Writes++;
-            disk.MostUnsyncedBytes = Math.Max(disk.MostUnsyncedBytes, unsynced);
+            disk.MostUnsyncedBytes = Math.Max(disk.MostUnsyncedBytes, _unsynced);
         }
 
         public int Read(Span<byte> buffer, long offset) => file.Read(buffer, offset);
@@ -58,7 +58,7 @@ internal sealed class SyncWatchingDisk(IDisk inner) : IDisk
         public void Sync()
         {
             file.Sync();
-            unsynced = 0;
+            _unsynced = 0;
         }
 
         public void Dispose() => file.Dispose();

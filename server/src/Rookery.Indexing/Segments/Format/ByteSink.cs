@@ -3,16 +3,16 @@ namespace Rookery.Indexing.Segments;
 /// <summary>Bytes that are put together piece by piece and used again for the next.</summary>
 internal sealed class ByteSink(int capacity = 256)
 {
-    private byte[] bytes = new byte[capacity];
+    private byte[] _bytes = new byte[capacity];
 
     /// <summary>Bytes so far.</summary>
     public int Length { get; private set; }
 
     /// <summary>What was written.</summary>
-    public ReadOnlySpan<byte> Span => bytes.AsSpan(0, Length);
+    public ReadOnlySpan<byte> Span => _bytes.AsSpan(0, Length);
 
     /// <summary>Bytes of memory it holds.</summary>
-    public int Capacity => bytes.Length;
+    public int Capacity => _bytes.Length;
 
     /// <summary>Forgets what was written and keeps the memory.</summary>
     public void Clear() => Length = 0;
@@ -24,14 +24,14 @@ internal sealed class ByteSink(int capacity = 256)
     public void WriteVarint(ulong value)
     {
         Ensure(Varint.LimitBytes);
-        Length += Varint.Write(bytes.AsSpan(Length), value);
+        Length += Varint.Write(_bytes.AsSpan(Length), value);
     }
 
     /// <summary>Appends one byte.</summary>
     public void WriteByte(byte value)
     {
         Ensure(1);
-        bytes[Length++] = value;
+        _bytes[Length++] = value;
     }
 
     /// <summary>Appends bytes.</summary>
@@ -44,16 +44,16 @@ internal sealed class ByteSink(int capacity = 256)
     public Span<byte> Take(int count)
     {
         Ensure(count);
-        var taken = bytes.AsSpan(Length, count);
+        var taken = _bytes.AsSpan(Length, count);
         Length += count;
         return taken;
     }
 
     private void Ensure(int more)
     {
-        if (bytes.Length - Length < more)
+        if (_bytes.Length - Length < more)
         {
-            Array.Resize(ref bytes, Math.Max(bytes.Length * 2, Length + more));
+            Array.Resize(ref _bytes, Math.Max(_bytes.Length * 2, Length + more));
         }
     }
 }

@@ -3,53 +3,53 @@ namespace Rookery.Indexing.Segments;
 /// <summary>Entries that all cursors have. The rarest leads, the others leap behind it.</summary>
 internal sealed class AndCursor : EntryCursor
 {
-    private readonly EntryCursor lead;
-    private readonly EntryCursor[] others;
+    private readonly EntryCursor _lead;
+    private readonly EntryCursor[] _others;
 
     /// <summary>Of at least one cursor, none of which has begun.</summary>
     public AndCursor(IEnumerable<EntryCursor> cursors)
     {
         EntryCursor[] sorted = [.. cursors.OrderBy(static cursor => cursor.Cost)];
-        lead = sorted[0];
-        others = sorted[1..];
+        _lead = sorted[0];
+        _others = sorted[1..];
     }
 
     /// <inheritdoc/>
-    public override long Cost => lead.Cost;
+    public override long Cost => _lead.Cost;
 
     /// <inheritdoc/>
-    public override bool CanTell => lead.CanTell && Array.TrueForAll(others, static other => other.CanTell);
+    public override bool CanTell => _lead.CanTell && Array.TrueForAll(_others, static other => other.CanTell);
 
     /// <inheritdoc/>
     public override bool Has(int entry)
     {
-        bool hasAll = lead.Has(entry);
-        for (int i = 0; hasAll && i < others.Length; i++)
+        bool hasAll = _lead.Has(entry);
+        for (int i = 0; hasAll && i < _others.Length; i++)
         {
-            hasAll = others[i].Has(entry);
+            hasAll = _others[i].Has(entry);
         }
 
         return hasAll;
     }
 
     /// <inheritdoc/>
-    public override int MoveNext() => Agree(lead.MoveNext());
+    public override int MoveNext() => Agree(_lead.MoveNext());
 
     /// <inheritdoc/>
-    public override int Advance(int target) => target <= Current ? Current : Agree(lead.Advance(target));
+    public override int Advance(int target) => target <= Current ? Current : Agree(_lead.Advance(target));
 
     private int Agree(int entry)
     {
-        for (int i = 0; i < others.Length && entry != End;)
+        for (int i = 0; i < _others.Length && entry != End;)
         {
-            int other = others[i].Advance(entry);
+            int other = _others[i].Advance(entry);
             if (other == entry)
             {
                 i++;
             }
             else
             {
-                entry = lead.Advance(other);
+                entry = _lead.Advance(other);
                 i = 0;
             }
         }

@@ -3,11 +3,11 @@ namespace Rookery.Indexing.Segments;
 /// <summary>What stands before the postings of a block, and so where the next one begins. A value: a copy can look ahead.</summary>
 internal struct BlockHeader
 {
-    private byte[] page;
-    private long nextAddress;
+    private byte[] _page;
+    private long _nextAddress;
 
     /// <summary>The page of the block.</summary>
-    public readonly byte[] Page => page;
+    public readonly byte[] Page => _page;
 
     /// <summary>Where its postings begin in the page.</summary>
     public int BodyStart { get; private set; }
@@ -55,7 +55,7 @@ internal struct BlockHeader
     public void OpenGroup(int group, long address, long positionsAddress, int lastBefore)
     {
         Group = group;
-        nextAddress = address;
+        _nextAddress = address;
         PositionsAddress = positionsAddress;
         PositionsOffset = 0;
         PositionsBytes = 0;
@@ -66,34 +66,34 @@ internal struct BlockHeader
     /// <summary>Reads the next header of the group.</summary>
     public void MoveNext(SegmentPages pages, bool isText)
     {
-        page = pages.PageOf(nextAddress, out int at);
-        if (at >= page.Length || page[at] == 0)
+        _page = pages.PageOf(_nextAddress, out int at);
+        if (at >= _page.Length || _page[at] == 0)
         {
-            nextAddress = ((nextAddress >> SegmentFormat.PageShift) + 1) << SegmentFormat.PageShift;
-            page = pages.PageOf(nextAddress, out at);
+            _nextAddress = ((_nextAddress >> SegmentFormat.PageShift) + 1) << SegmentFormat.PageShift;
+            _page = pages.PageOf(_nextAddress, out at);
         }
 
-        int first = page[at++];
+        int first = _page[at++];
         IsFull = (first & PostingsFormat.FullBlock) != 0;
         GapBits = first & PostingsFormat.BitsMask;
         LastBefore = LastEntry;
-        ulong distance = Varint.Read(page, ref at);
+        ulong distance = Varint.Read(_page, ref at);
         PositionsOffset += PositionsBytes;
         FrequencyBits = 0;
         Impact = new Impact(1, 1);
         PositionsBytes = 0;
         if (isText)
         {
-            FrequencyBits = at < page.Length ? page[at++] : 0;
-            Impact = new Impact(Varint.ReadInt(page, ref at), Varint.ReadInt(page, ref at));
-            PositionsBytes = Varint.ReadInt(page, ref at);
+            FrequencyBits = at < _page.Length ? _page[at++] : 0;
+            Impact = new Impact(Varint.ReadInt(_page, ref at), Varint.ReadInt(_page, ref at));
+            PositionsBytes = Varint.ReadInt(_page, ref at);
         }
 
-        Count = IsFull ? PostingsFormat.BlockLength : Varint.ReadInt(page, ref at);
-        BodyBytes = IsFull ? BitPacking.BytesOf(GapBits) + BitPacking.BytesOf(FrequencyBits) : Varint.ReadInt(page, ref at);
+        Count = IsFull ? PostingsFormat.BlockLength : Varint.ReadInt(_page, ref at);
+        BodyBytes = IsFull ? BitPacking.BytesOf(GapBits) + BitPacking.BytesOf(FrequencyBits) : Varint.ReadInt(_page, ref at);
         BodyStart = at;
         bool isSane = (IsFull || first == PostingsFormat.LastBlock) && GapBits <= 32 && FrequencyBits <= 32 && Count is > 0 and <= PostingsFormat.BlockLength
-            && BodyBytes <= page.Length - at && distance > 0 && distance <= (ulong)(SegmentFormat.EntryLimit - LastBefore) && PositionsOffset >= 0;
+            && BodyBytes <= _page.Length - at && distance > 0 && distance <= (ulong)(SegmentFormat.EntryLimit - LastBefore) && PositionsOffset >= 0;
         if (!isSane)
         {
             throw Varint.Malformed();
@@ -101,6 +101,6 @@ internal struct BlockHeader
 
         LastEntry = LastBefore + (int)distance;
         CountInGroup += Count;
-        nextAddress = ((nextAddress >> SegmentFormat.PageShift) << SegmentFormat.PageShift) + at + BodyBytes;
+        _nextAddress = ((_nextAddress >> SegmentFormat.PageShift) << SegmentFormat.PageShift) + at + BodyBytes;
     }
 }

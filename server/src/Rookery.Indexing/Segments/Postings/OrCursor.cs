@@ -3,13 +3,13 @@ namespace Rookery.Indexing.Segments;
 /// <summary>Entries that any cursor has: a heap with the one that stands lowest on top.</summary>
 internal sealed class OrCursor : EntryCursor
 {
-    private readonly EntryCursor[] heap;
+    private readonly EntryCursor[] _heap;
 
     /// <summary>Of at least one cursor, none of which has begun.</summary>
     public OrCursor(IEnumerable<EntryCursor> cursors)
     {
-        heap = [.. cursors];
-        foreach (var cursor in heap)
+        _heap = [.. cursors];
+        foreach (var cursor in _heap)
         {
             Cost += cursor.Cost;
         }
@@ -19,12 +19,12 @@ internal sealed class OrCursor : EntryCursor
     public override long Cost { get; }
 
     /// <inheritdoc/>
-    public override bool CanTell => Array.TrueForAll(heap, static cursor => cursor.CanTell);
+    public override bool CanTell => Array.TrueForAll(_heap, static cursor => cursor.CanTell);
 
     /// <inheritdoc/>
     public override bool Has(int entry)
     {
-        foreach (var cursor in heap)
+        foreach (var cursor in _heap)
         {
             if (cursor.Has(entry))
             {
@@ -46,37 +46,37 @@ internal sealed class OrCursor : EntryCursor
             return Current;
         }
 
-        while (heap[0].Current < target)
+        while (_heap[0].Current < target)
         {
-            heap[0].Advance(target);
+            _heap[0].Advance(target);
             SiftDown();
         }
 
-        return Current = heap[0].Current;
+        return Current = _heap[0].Current;
     }
 
     private void SiftDown()
     {
-        var moved = heap[0];
+        var moved = _heap[0];
         int place = 0;
         while (true)
         {
             int child = (2 * place) + 1;
-            if (child >= heap.Length)
+            if (child >= _heap.Length)
             {
                 break;
             }
 
-            child += child + 1 < heap.Length && heap[child + 1].Current < heap[child].Current ? 1 : 0;
-            if (heap[child].Current >= moved.Current)
+            child += child + 1 < _heap.Length && _heap[child + 1].Current < _heap[child].Current ? 1 : 0;
+            if (_heap[child].Current >= moved.Current)
             {
                 break;
             }
 
-            heap[place] = heap[child];
+            _heap[place] = _heap[child];
             place = child;
         }
 
-        heap[place] = moved;
+        _heap[place] = moved;
     }
 }

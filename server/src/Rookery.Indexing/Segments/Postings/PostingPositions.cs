@@ -3,14 +3,14 @@ namespace Rookery.Indexing.Segments;
 /// <summary>The positions of one block: read when the first is asked for. One thread.</summary>
 internal sealed class PostingPositions(SegmentPages pages)
 {
-    private byte[] scratch = [];
-    private byte[] bytes = [];
-    private int length = -1;
-    private int place;
-    private int next;
+    private byte[] _scratch = [];
+    private byte[] _bytes = [];
+    private int _length = -1;
+    private int _place;
+    private int _next;
 
     /// <summary>Forgets the block: another one was reached.</summary>
-    public void Forget() => length = -1;
+    public void Forget() => _length = -1;
 
     /// <summary>Passes over the positions of one posting.</summary>
     public static void Skip(ReadOnlySpan<byte> encoded, ref int at, int count)
@@ -49,34 +49,34 @@ internal sealed class PostingPositions(SegmentPages pages)
     /// <summary>The positions of the posting at a place of a block, encoded.</summary>
     public ReadOnlySpan<byte> Of(PostingsBlock block, long groupAddress, int at)
     {
-        if (length < 0)
+        if (_length < 0)
         {
-            var read = pages.Read(groupAddress + block.PositionsOffset, block.PositionsBytes, ref scratch);
-            length = read.Length;
-            if (bytes.Length < length)
+            var read = pages.Read(groupAddress + block.PositionsOffset, block.PositionsBytes, ref _scratch);
+            _length = read.Length;
+            if (_bytes.Length < _length)
             {
-                bytes = new byte[Math.Max(length, 2 * bytes.Length)];
+                _bytes = new byte[Math.Max(_length, 2 * _bytes.Length)];
             }
 
-            read.CopyTo(bytes);
-            place = 0;
-            next = 0;
+            read.CopyTo(_bytes);
+            _place = 0;
+            _next = 0;
         }
 
-        if (at < place)
+        if (at < _place)
         {
-            place = 0;
-            next = 0;
+            _place = 0;
+            _next = 0;
         }
 
-        var all = bytes.AsSpan(0, length);
-        for (; place < at; place++)
+        var all = _bytes.AsSpan(0, _length);
+        for (; _place < at; _place++)
         {
-            Skip(all, ref next, block.Frequency(place));
+            Skip(all, ref _next, block.Frequency(_place));
         }
 
-        int end = next;
+        int end = _next;
         Skip(all, ref end, block.Frequency(at));
-        return all[next..end];
+        return all[_next..end];
     }
 }

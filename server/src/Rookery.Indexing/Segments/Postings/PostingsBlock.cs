@@ -5,13 +5,13 @@ namespace Rookery.Indexing.Segments;
 /// <summary>One block of postings that was reached: its entries are decoded, its frequencies when first asked for.</summary>
 internal sealed class PostingsBlock(bool isText)
 {
-    private readonly uint[] frequencies = isText ? new uint[PostingsFormat.BlockLength] : [];
-    private readonly int[] inlinePositions = isText ? new int[PostingsFormat.InlineLimit + 1] : [];
-    private byte[] page = [];
-    private ReadOnlyMemory<byte> inline;
-    private int frequenciesAt;
-    private int frequencyBits;
-    private bool hasFrequencies;
+    private readonly uint[] _frequencies = isText ? new uint[PostingsFormat.BlockLength] : [];
+    private readonly int[] _inlinePositions = isText ? new int[PostingsFormat.InlineLimit + 1] : [];
+    private byte[] _page = [];
+    private ReadOnlyMemory<byte> _inline;
+    private int _frequenciesAt;
+    private int _frequencyBits;
+    private bool _hasFrequencies;
 
     /// <summary>What no posting of it can count for more than.</summary>
     public Impact Impact { get; private set; }
@@ -25,8 +25,8 @@ internal sealed class PostingsBlock(bool isText)
     /// <summary>Decodes the postings that stand in the dictionary.</summary>
     public void OpenInline(ReadOnlyMemory<byte> encoded, int count, Span<uint> entries)
     {
-        inline = encoded;
-        hasFrequencies = true;
+        _inline = encoded;
+        _hasFrequencies = true;
         var bytes = encoded.Span;
         int read = 0;
         int entry = -1;
@@ -37,9 +37,9 @@ internal sealed class PostingsBlock(bool isText)
             entries[i] = (uint)entry;
             if (isText)
             {
-                frequencies[i] = (uint)frequency - 1;
+                _frequencies[i] = (uint)frequency - 1;
                 mostOften = Math.Max(mostOften, frequency);
-                inlinePositions[i] = read;
+                _inlinePositions[i] = read;
                 PostingPositions.Skip(bytes, ref read, frequency);
             }
         }
@@ -48,7 +48,7 @@ internal sealed class PostingsBlock(bool isText)
         Impact = new Impact(mostOften, 1);
         if (isText)
         {
-            inlinePositions[count] = read;
+            _inlinePositions[count] = read;
         }
     }
 
@@ -56,19 +56,19 @@ internal sealed class PostingsBlock(bool isText)
     /// <returns>How many there are.</returns>
     public int Open(BlockHeader header, Span<uint> entries)
     {
-        page = header.Page;
+        _page = header.Page;
         Impact = header.Impact;
         PositionsOffset = header.PositionsOffset;
         PositionsBytes = header.PositionsBytes;
-        var bytes = page.AsSpan(header.BodyStart, header.BodyBytes);
+        var bytes = _page.AsSpan(header.BodyStart, header.BodyBytes);
         if (header.IsFull)
         {
             int bits = header.GapBits;
             BitPacking.Unpack(bytes, bits, entries);
             BitPacking.Accumulate(entries, header.LastBefore);
-            frequencyBits = header.FrequencyBits;
-            frequenciesAt = header.BodyStart + BitPacking.BytesOf(bits);
-            hasFrequencies = false;
+            _frequencyBits = header.FrequencyBits;
+            _frequenciesAt = header.BodyStart + BitPacking.BytesOf(bits);
+            _hasFrequencies = false;
         }
         else
         {
@@ -80,11 +80,11 @@ internal sealed class PostingsBlock(bool isText)
                 entries[i] = (uint)entry;
                 if (isText)
                 {
-                    frequencies[i] = (uint)frequency - 1;
+                    _frequencies[i] = (uint)frequency - 1;
                 }
             }
 
-            hasFrequencies = true;
+            _hasFrequencies = true;
         }
 
         return entries[header.Count - 1] == (uint)header.LastEntry ? header.Count : throw Varint.Malformed();
@@ -93,22 +93,22 @@ internal sealed class PostingsBlock(bool isText)
     /// <summary>How often the term stands in the entry at this place.</summary>
     public int Frequency(int at)
     {
-        if (!hasFrequencies)
+        if (!_hasFrequencies)
         {
-            BitPacking.Unpack(page.AsSpan(frequenciesAt), frequencyBits, frequencies);
-            hasFrequencies = true;
+            BitPacking.Unpack(_page.AsSpan(_frequenciesAt), _frequencyBits, _frequencies);
+            _hasFrequencies = true;
         }
 
-        return (int)frequencies[at] + 1;
+        return (int)_frequencies[at] + 1;
     }
 
     /// <summary>The positions of the entry at this place, of postings that stand in the dictionary.</summary>
     public ReadOnlySpan<byte> InlinePositions(int at)
     {
-        int start = inlinePositions[at];
+        int start = _inlinePositions[at];
         int end = start;
-        PostingPositions.Skip(inline.Span, ref end, (int)frequencies[at] + 1);
-        return inline.Span[start..end];
+        PostingPositions.Skip(_inline.Span, ref end, (int)_frequencies[at] + 1);
+        return _inline.Span[start..end];
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

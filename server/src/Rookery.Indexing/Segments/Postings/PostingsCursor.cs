@@ -6,17 +6,17 @@ namespace Rookery.Indexing.Segments;
 /// </summary>
 internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCursor
 {
-    private readonly PostingsBlock block = new(isText);
+    private readonly PostingsBlock _block = new(isText);
 
     // Most terms stand in few entries, whose postings are in the dictionary: only others need all of it.
-    private uint[] entries = [];
-    private PostingsGroups? groups;
-    private PostingPositions? positions;
-    private PackedColumn? column;
-    private ulong ordinal;
-    private int at;
-    private int blockCount;
-    private bool isInline;
+    private uint[] _entries = [];
+    private PostingsGroups? _groups;
+    private PostingPositions? _positions;
+    private PackedColumn? _column;
+    private ulong _ordinal;
+    private int _at;
+    private int _blockCount;
+    private bool _isInline;
 
     /// <summary>Postings of the term, dead entries included.</summary>
     public long Count { get; private set; }
@@ -28,21 +28,21 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
     public override long Cost => Count;
 
     /// <summary>How often the term stands in <see cref="EntryCursor.Current"/>.</summary>
-    public int Frequency => isText ? block.Frequency(at) : 1;
+    public int Frequency => isText ? _block.Frequency(_at) : 1;
 
     /// <summary>What no posting of this term can count for more than.</summary>
-    public Impact Impact => isInline ? block.Impact : groups!.WholeImpact;
+    public Impact Impact => _isInline ? _block.Impact : _groups!.WholeImpact;
 
     /// <inheritdoc/>
-    public override bool CanTell => column is not null;
+    public override bool CanTell => _column is not null;
 
     /// <summary>Says that a column tells which entries have the term, until another is opened.</summary>
     /// <param name="ordinals">By entry, one more than the ordinal of the only term that it has.</param>
     /// <param name="term">The ordinal of the term.</param>
-    public void TellBy(PackedColumn ordinals, long term) => (column, ordinal) = (ordinals, (ulong)term + 1);
+    public void TellBy(PackedColumn ordinals, long term) => (_column, _ordinal) = (ordinals, (ulong)term + 1);
 
     /// <inheritdoc/>
-    public override bool Has(int entry) => column is null ? base.Has(entry) : column[entry] == ordinal;
+    public override bool Has(int entry) => _column is null ? base.Has(entry) : _column[entry] == _ordinal;
 
     /// <summary>Goes before the first posting of a term.</summary>
     /// <param name="payload">What stands beside the term in the dictionary; held until the next call.</param>
@@ -52,44 +52,44 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
         int read = 0;
         ulong head = Varint.Read(bytes, ref read);
         Count = head <= (ulong)SegmentFormat.EntryLimit * 2 + 1 ? (long)(head >> 1) : throw Varint.Malformed();
-        isInline = (head & 1) != 0;
+        _isInline = (head & 1) != 0;
         Current = -1;
-        at = -1;
-        blockCount = 0;
-        column = null;
-        positions?.Forget();
-        int most = isInline ? PostingsFormat.InlineLimit : PostingsFormat.BlockLength;
-        if (entries.Length < most)
+        _at = -1;
+        _blockCount = 0;
+        _column = null;
+        _positions?.Forget();
+        int most = _isInline ? PostingsFormat.InlineLimit : PostingsFormat.BlockLength;
+        if (_entries.Length < most)
         {
-            entries = new uint[most];
+            _entries = new uint[most];
         }
 
-        if (isInline)
+        if (_isInline)
         {
             if (Count > PostingsFormat.InlineLimit)
             {
                 throw Varint.Malformed();
             }
 
-            block.OpenInline(payload[read..], (int)Count, entries);
-            blockCount = (int)Count;
-            Decoded += blockCount;
+            _block.OpenInline(payload[read..], (int)Count, _entries);
+            _blockCount = (int)Count;
+            Decoded += _blockCount;
         }
         else
         {
-            (groups ??= new PostingsGroups(pages, isText)).Open(bytes, read, Count);
+            (_groups ??= new PostingsGroups(pages, isText)).Open(bytes, read, Count);
         }
     }
 
     /// <inheritdoc/>
     public override int MoveNext()
     {
-        if (++at < blockCount)
+        if (++_at < _blockCount)
         {
-            return Current = (int)entries[at];
+            return Current = (int)_entries[_at];
         }
 
-        return Current == End || !NextBlock() ? Finish() : Current = (int)entries[at = 0];
+        return Current == End || !NextBlock() ? Finish() : Current = (int)_entries[_at = 0];
     }
 
     /// <inheritdoc/>
@@ -100,18 +100,18 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
             return Current;
         }
 
-        if (blockCount == 0 || (uint)target > entries[blockCount - 1])
+        if (_blockCount == 0 || (uint)target > _entries[_blockCount - 1])
         {
-            if (isInline || !BlockFor(target))
+            if (_isInline || !BlockFor(target))
             {
                 return Finish();
             }
 
-            at = 0;
+            _at = 0;
         }
 
-        at = FirstNotBelow(entries.AsSpan(0, blockCount), (uint)target, Math.Max(at, 0));
-        return Current = (int)entries[at];
+        _at = FirstNotBelow(_entries.AsSpan(0, _blockCount), (uint)target, Math.Max(_at, 0));
+        return Current = (int)_entries[_at];
     }
 
     /// <summary>
@@ -121,19 +121,19 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
     /// <param name="lastEntry">The last entry that it holds for; <see cref="EntryCursor.End"/> when no posting is at or behind the target.</param>
     public Impact ImpactAt(int target, out int lastEntry)
     {
-        if (blockCount > 0 && (uint)target <= entries[blockCount - 1])
+        if (_blockCount > 0 && (uint)target <= _entries[_blockCount - 1])
         {
-            lastEntry = (int)entries[blockCount - 1];
-            return block.Impact;
+            lastEntry = (int)_entries[_blockCount - 1];
+            return _block.Impact;
         }
 
-        if (isInline)
+        if (_isInline)
         {
             lastEntry = End;
             return new Impact(0, 1);
         }
 
-        return groups!.ImpactAt(target, out lastEntry);
+        return _groups!.ImpactAt(target, out lastEntry);
     }
 
     /// <summary>Reads the positions at <see cref="EntryCursor.Current"/>, ascending, <see cref="Frequency"/> of them.</summary>
@@ -148,7 +148,7 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
             return default;
         }
 
-        return isInline ? block.InlinePositions(at) : Positions().Of(block, groups!.Current.PositionsAddress, at);
+        return _isInline ? _block.InlinePositions(_at) : Positions().Of(_block, _groups!.Current.PositionsAddress, _at);
     }
 
     /// <inheritdoc/>
@@ -192,24 +192,24 @@ internal sealed class PostingsCursor(SegmentPages pages, bool isText) : EntryCur
         return from;
     }
 
-    private PostingPositions Positions() => positions ??= new PostingPositions(pages);
+    private PostingPositions Positions() => _positions ??= new PostingPositions(pages);
 
     private int Finish()
     {
-        blockCount = 0;
-        at = 0;
+        _blockCount = 0;
+        _at = 0;
         return Current = End;
     }
 
-    private bool NextBlock() => !isInline && groups!.MoveNext() && Load();
+    private bool NextBlock() => !_isInline && _groups!.MoveNext() && Load();
 
-    private bool BlockFor(int target) => groups!.MoveTo(target) && Load();
+    private bool BlockFor(int target) => _groups!.MoveTo(target) && Load();
 
     private bool Load()
     {
-        positions?.Forget();
-        blockCount = block.Open(groups!.Current, entries);
-        Decoded += blockCount;
+        _positions?.Forget();
+        _blockCount = _block.Open(_groups!.Current, _entries);
+        Decoded += _blockCount;
         return true;
     }
 }

@@ -11,20 +11,20 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
     private const int MostOftenAt = 20;
     private const int ShortestAt = 24;
 
-    private BlockHeader current;
-    private BlockHeader ahead;
-    private byte[] table = [];
-    private byte[] scratch = [];
-    private int groupCount;
-    private long count;
-    private long onlyAddress;
-    private long onlyPositions;
-    private bool hasCurrent;
-    private bool hasAhead;
-    private bool hasEnded;
+    private BlockHeader _current;
+    private BlockHeader _ahead;
+    private byte[] _table = [];
+    private byte[] _scratch = [];
+    private int _groupCount;
+    private long _count;
+    private long _onlyAddress;
+    private long _onlyPositions;
+    private bool _hasCurrent;
+    private bool _hasAhead;
+    private bool _hasEnded;
 
     /// <summary>The block that is read.</summary>
-    public ref readonly BlockHeader Current => ref current;
+    public ref readonly BlockHeader Current => ref _current;
 
     /// <summary>What no posting of the term can count for more than.</summary>
     public Impact WholeImpact { get; private set; }
@@ -35,35 +35,35 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
     /// <param name="postings">How many there are.</param>
     public void Open(ReadOnlySpan<byte> payload, int at, long postings)
     {
-        count = postings;
-        hasCurrent = false;
-        hasAhead = false;
-        hasEnded = false;
-        onlyAddress = (long)Varint.Read(payload, ref at);
-        if (onlyAddress != 0)
+        _count = postings;
+        _hasCurrent = false;
+        _hasAhead = false;
+        _hasEnded = false;
+        _onlyAddress = (long)Varint.Read(payload, ref at);
+        if (_onlyAddress != 0)
         {
-            groupCount = 1;
+            _groupCount = 1;
             WholeImpact = isText ? new Impact(Varint.ReadInt(payload, ref at), Varint.ReadInt(payload, ref at)) : new Impact(1, 1);
-            onlyPositions = isText ? (long)Varint.Read(payload, ref at) : 0;
+            _onlyPositions = isText ? (long)Varint.Read(payload, ref at) : 0;
             return;
         }
 
-        groupCount = Varint.ReadInt(payload, ref at);
-        if (groupCount < 2 || groupCount > count)
+        _groupCount = Varint.ReadInt(payload, ref at);
+        if (_groupCount < 2 || _groupCount > _count)
         {
             throw Varint.Malformed();
         }
 
-        int bytes = checked(groupCount * PostingsFormat.GroupBytes);
-        var read = pages.Read((long)Varint.Read(payload, ref at), bytes, ref scratch);
-        if (table.Length < bytes)
+        int bytes = checked(_groupCount * PostingsFormat.GroupBytes);
+        var read = pages.Read((long)Varint.Read(payload, ref at), bytes, ref _scratch);
+        if (_table.Length < bytes)
         {
-            table = new byte[Math.Max(bytes, 2 * table.Length)];
+            _table = new byte[Math.Max(bytes, 2 * _table.Length)];
         }
 
-        read.CopyTo(table);
+        read.CopyTo(_table);
         var whole = Impact.None;
-        for (int i = 0; i < groupCount; i++)
+        for (int i = 0; i < _groupCount; i++)
         {
             whole = whole.With(ImpactOf(i));
         }
@@ -74,59 +74,59 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
     /// <summary>Goes to the next block.</summary>
     public bool MoveNext()
     {
-        if (hasEnded || !MoveNext(ref current, hasCurrent))
+        if (_hasEnded || !MoveNext(ref _current, _hasCurrent))
         {
-            hasEnded = true;
+            _hasEnded = true;
             return false;
         }
 
-        hasCurrent = true;
+        _hasCurrent = true;
         return true;
     }
 
     /// <summary>Goes to the first block whose last entry is not below <paramref name="target"/>, which is behind the current block.</summary>
     public bool MoveTo(int target)
     {
-        if (hasEnded)
+        if (_hasEnded)
         {
             return false;
         }
 
-        if (hasAhead && (!hasCurrent || ahead.LastEntry > current.LastEntry) && ahead.LastBefore < target)
+        if (_hasAhead && (!_hasCurrent || _ahead.LastEntry > _current.LastEntry) && _ahead.LastBefore < target)
         {
-            current = ahead;
-            hasCurrent = true;
+            _current = _ahead;
+            _hasCurrent = true;
         }
 
-        if (!MoveTo(ref current, hasCurrent, target))
+        if (!MoveTo(ref _current, _hasCurrent, target))
         {
-            hasEnded = true;
+            _hasEnded = true;
             return false;
         }
 
-        hasCurrent = true;
+        _hasCurrent = true;
         return true;
     }
 
     /// <summary>What no posting can count for more than in the block where <paramref name="target"/> would stand, which is behind the current one; and the last entry of that block.</summary>
     public Impact ImpactAt(int target, out int lastEntry)
     {
-        if (!hasEnded)
+        if (!_hasEnded)
         {
-            if (!hasAhead || ahead.LastBefore >= target || (hasCurrent && ahead.LastEntry < current.LastEntry))
+            if (!_hasAhead || _ahead.LastBefore >= target || (_hasCurrent && _ahead.LastEntry < _current.LastEntry))
             {
-                ahead = current;
-                hasAhead = hasCurrent;
+                _ahead = _current;
+                _hasAhead = _hasCurrent;
             }
 
-            if (MoveTo(ref ahead, hasAhead, target))
+            if (MoveTo(ref _ahead, _hasAhead, target))
             {
-                hasAhead = true;
-                lastEntry = ahead.LastEntry;
-                return ahead.Impact;
+                _hasAhead = true;
+                lastEntry = _ahead.LastEntry;
+                return _ahead.Impact;
             }
 
-            hasAhead = false;
+            _hasAhead = false;
         }
 
         lastEntry = EntryCursor.End;
@@ -139,9 +139,9 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
         {
             OpenGroup(ref header, 0);
         }
-        else if (groupCount == 1 ? header.CountInGroup >= count : header.LastEntry >= LastOf(header.Group))
+        else if (_groupCount == 1 ? header.CountInGroup >= _count : header.LastEntry >= LastOf(header.Group))
         {
-            if (header.Group + 1 >= groupCount)
+            if (header.Group + 1 >= _groupCount)
             {
                 return false;
             }
@@ -156,9 +156,9 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
     private bool MoveTo(ref BlockHeader header, bool isOpen, int target)
     {
         int group = isOpen ? header.Group : 0;
-        if (groupCount > 1 && LastOf(group) < target)
+        if (_groupCount > 1 && LastOf(group) < target)
         {
-            int to = groupCount;
+            int to = _groupCount;
             while (group < to)
             {
                 int middle = (group + to) >>> 1;
@@ -172,7 +172,7 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
                 }
             }
 
-            if (group == groupCount)
+            if (group == _groupCount)
             {
                 return false;
             }
@@ -197,13 +197,13 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
 
     private void OpenGroup(ref BlockHeader header, int group)
     {
-        if (groupCount == 1)
+        if (_groupCount == 1)
         {
-            header.OpenGroup(0, onlyAddress, onlyPositions, -1);
+            header.OpenGroup(0, _onlyAddress, _onlyPositions, -1);
         }
         else
         {
-            var entry = table.AsSpan(group * PostingsFormat.GroupBytes);
+            var entry = _table.AsSpan(group * PostingsFormat.GroupBytes);
             header.OpenGroup(
                 group,
                 BinaryPrimitives.ReadInt64LittleEndian(entry[AddressAt..]),
@@ -212,11 +212,11 @@ internal sealed class PostingsGroups(SegmentPages pages, bool isText)
         }
     }
 
-    private int LastOf(int group) => BinaryPrimitives.ReadInt32LittleEndian(table.AsSpan(group * PostingsFormat.GroupBytes));
+    private int LastOf(int group) => BinaryPrimitives.ReadInt32LittleEndian(_table.AsSpan(group * PostingsFormat.GroupBytes));
 
     private Impact ImpactOf(int group)
     {
-        var entry = table.AsSpan(group * PostingsFormat.GroupBytes);
+        var entry = _table.AsSpan(group * PostingsFormat.GroupBytes);
         return new Impact(BinaryPrimitives.ReadInt32LittleEndian(entry[MostOftenAt..]), BinaryPrimitives.ReadInt32LittleEndian(entry[ShortestAt..]));
     }
 }

@@ -7,41 +7,41 @@ namespace Rookery.Indexing.Segments;
 /// <param name="output">Where to.</param>
 internal sealed class PostingsWriter(SegmentOutput output)
 {
-    private readonly uint[] gaps = new uint[PostingsFormat.BlockLength];
-    private readonly uint[] frequencies = new uint[PostingsFormat.BlockLength];
-    private readonly ByteSink block = new(PostingsFormat.BlockLimitBytes);
-    private readonly ByteSink positions = new();
-    private readonly ByteSink table = new();
-    private readonly ByteSink inline = new();
-    private bool isText;
-    private long count;
-    private int inBlock;
-    private int lastEntry;
-    private int lastOfBlockBefore;
-    private int positionsBefore;
-    private int blocksInGroup;
-    private long groupAddress;
-    private Impact blockImpact;
-    private Impact groupImpact;
+    private readonly uint[] _gaps = new uint[PostingsFormat.BlockLength];
+    private readonly uint[] _frequencies = new uint[PostingsFormat.BlockLength];
+    private readonly ByteSink _block = new(PostingsFormat.BlockLimitBytes);
+    private readonly ByteSink _positions = new();
+    private readonly ByteSink _table = new();
+    private readonly ByteSink _inline = new();
+    private bool _isText;
+    private long _count;
+    private int _inBlock;
+    private int _lastEntry;
+    private int _lastOfBlockBefore;
+    private int _positionsBefore;
+    private int _blocksInGroup;
+    private long _groupAddress;
+    private Impact _blockImpact;
+    private Impact _groupImpact;
 
     /// <summary>Postings of the term so far.</summary>
-    public long Count => count;
+    public long Count => _count;
 
     /// <summary>Begins a term.</summary>
     public void Begin(bool hasFrequencies)
     {
-        isText = hasFrequencies;
-        count = 0;
-        inBlock = 0;
-        lastEntry = -1;
-        lastOfBlockBefore = -1;
-        positionsBefore = 0;
-        blocksInGroup = 0;
-        blockImpact = Impact.None;
-        groupImpact = Impact.None;
-        positions.Clear();
-        table.Clear();
-        inline.Clear();
+        _isText = hasFrequencies;
+        _count = 0;
+        _inBlock = 0;
+        _lastEntry = -1;
+        _lastOfBlockBefore = -1;
+        _positionsBefore = 0;
+        _blocksInGroup = 0;
+        _blockImpact = Impact.None;
+        _groupImpact = Impact.None;
+        _positions.Clear();
+        _table.Clear();
+        _inline.Clear();
     }
 
     /// <summary>Adds a posting; entries ascend (<see cref="Invariant"/>).</summary>
@@ -51,21 +51,21 @@ internal sealed class PostingsWriter(SegmentOutput output)
     /// <param name="encodedPositions">As many varint distances as the term stands there; none in fields without text.</param>
     public void Add(int entry, int frequency, int length, ReadOnlySpan<byte> encodedPositions)
     {
-        Invariant.Holds(entry > lastEntry, "the entries of a term ascend");
-        uint gap = (uint)(entry - lastEntry - 1);
-        gaps[inBlock] = gap;
-        frequencies[inBlock] = (uint)frequency - 1;
-        if (count < PostingsFormat.InlineLimit && inline.Length <= PostingsFormat.InlineLimitBytes)
+        Invariant.Holds(entry > _lastEntry, "the entries of a term ascend");
+        uint gap = (uint)(entry - _lastEntry - 1);
+        _gaps[_inBlock] = gap;
+        _frequencies[_inBlock] = (uint)frequency - 1;
+        if (_count < PostingsFormat.InlineLimit && _inline.Length <= PostingsFormat.InlineLimitBytes)
         {
-            WritePosting(inline, gap, frequency);
-            inline.Write(encodedPositions);
+            WritePosting(_inline, gap, frequency);
+            _inline.Write(encodedPositions);
         }
 
-        positions.Write(encodedPositions);
-        blockImpact = blockImpact.With(frequency, length);
-        lastEntry = entry;
-        count++;
-        if (++inBlock == PostingsFormat.BlockLength)
+        _positions.Write(encodedPositions);
+        _blockImpact = _blockImpact.With(frequency, length);
+        _lastEntry = entry;
+        _count++;
+        if (++_inBlock == PostingsFormat.BlockLength)
         {
             CloseBlock();
         }
@@ -74,29 +74,29 @@ internal sealed class PostingsWriter(SegmentOutput output)
     /// <summary>Ends the term and appends what has to stand beside it in the dictionary.</summary>
     public void Finish(ByteSink payload)
     {
-        if (count <= PostingsFormat.InlineLimit && inline.Length <= PostingsFormat.InlineLimitBytes)
+        if (_count <= PostingsFormat.InlineLimit && _inline.Length <= PostingsFormat.InlineLimitBytes)
         {
-            payload.WriteVarint(((ulong)count << 1) | 1);
-            payload.Write(inline.Span);
+            payload.WriteVarint(((ulong)_count << 1) | 1);
+            payload.Write(_inline.Span);
             return;
         }
 
-        if (inBlock > 0)
+        if (_inBlock > 0)
         {
             CloseBlock();
         }
 
-        payload.WriteVarint((ulong)count << 1);
-        if (table.Length == 0 || (table.Length == PostingsFormat.GroupBytes && blocksInGroup == 0))
+        payload.WriteVarint((ulong)_count << 1);
+        if (_table.Length == 0 || (_table.Length == PostingsFormat.GroupBytes && _blocksInGroup == 0))
         {
-            if (blocksInGroup > 0)
+            if (_blocksInGroup > 0)
             {
                 CloseGroup();
             }
 
-            var only = table.Span;
+            var only = _table.Span;
             payload.WriteVarint(BinaryPrimitives.ReadUInt64LittleEndian(only[4..]));
-            if (isText)
+            if (_isText)
             {
                 payload.WriteVarint(BinaryPrimitives.ReadUInt32LittleEndian(only[20..]));
                 payload.WriteVarint(BinaryPrimitives.ReadUInt32LittleEndian(only[24..]));
@@ -106,19 +106,19 @@ internal sealed class PostingsWriter(SegmentOutput output)
             return;
         }
 
-        if (blocksInGroup > 0)
+        if (_blocksInGroup > 0)
         {
             CloseGroup();
         }
 
         payload.WriteVarint(0);
-        payload.WriteVarint((ulong)(table.Length / PostingsFormat.GroupBytes));
-        payload.WriteVarint((ulong)output.Write(table.Span));
+        payload.WriteVarint((ulong)(_table.Length / PostingsFormat.GroupBytes));
+        payload.WriteVarint((ulong)output.Write(_table.Span));
     }
 
     private void WritePosting(ByteSink sink, uint gap, int frequency)
     {
-        if (!isText)
+        if (!_isText)
         {
             sink.WriteVarint(gap);
             return;
@@ -133,40 +133,40 @@ internal sealed class PostingsWriter(SegmentOutput output)
 
     private void CloseBlock()
     {
-        block.Clear();
-        if (inBlock == PostingsFormat.BlockLength)
+        _block.Clear();
+        if (_inBlock == PostingsFormat.BlockLength)
         {
-            int bits = BitPacking.BitsOf(gaps);
-            int frequencyBits = BitPacking.BitsOf(frequencies);
+            int bits = BitPacking.BitsOf(_gaps);
+            int frequencyBits = BitPacking.BitsOf(_frequencies);
             WriteBlockHeader(PostingsFormat.FullBlock | bits, frequencyBits);
-            BitPacking.Pack(gaps, bits, block.Take(BitPacking.BytesOf(bits)));
-            if (isText)
+            BitPacking.Pack(_gaps, bits, _block.Take(BitPacking.BytesOf(bits)));
+            if (_isText)
             {
-                BitPacking.Pack(frequencies, frequencyBits, block.Take(BitPacking.BytesOf(frequencyBits)));
+                BitPacking.Pack(_frequencies, frequencyBits, _block.Take(BitPacking.BytesOf(frequencyBits)));
             }
         }
         else
         {
             WriteBlockHeader(PostingsFormat.LastBlock, 0);
-            block.WriteVarint((ulong)inBlock);
-            inline.Clear();
-            for (int i = 0; i < inBlock; i++)
+            _block.WriteVarint((ulong)_inBlock);
+            _inline.Clear();
+            for (int i = 0; i < _inBlock; i++)
             {
-                WritePosting(inline, gaps[i], (int)frequencies[i] + 1);
+                WritePosting(_inline, _gaps[i], (int)_frequencies[i] + 1);
             }
 
-            block.WriteVarint((ulong)inline.Length);
-            block.Write(inline.Span);
+            _block.WriteVarint((ulong)_inline.Length);
+            _block.Write(_inline.Span);
         }
 
-        long address = output.WriteUnit(block.Span);
-        groupAddress = blocksInGroup == 0 ? address : groupAddress;
-        groupImpact = groupImpact.With(blockImpact);
-        blockImpact = Impact.None;
-        positionsBefore = positions.Length;
-        lastOfBlockBefore = lastEntry;
-        inBlock = 0;
-        if (++blocksInGroup == PostingsFormat.BlocksPerGroup || positions.Length >= PostingsFormat.PositionsPerGroupBytes)
+        long address = output.WriteUnit(_block.Span);
+        _groupAddress = _blocksInGroup == 0 ? address : _groupAddress;
+        _groupImpact = _groupImpact.With(_blockImpact);
+        _blockImpact = Impact.None;
+        _positionsBefore = _positions.Length;
+        _lastOfBlockBefore = _lastEntry;
+        _inBlock = 0;
+        if (++_blocksInGroup == PostingsFormat.BlocksPerGroup || _positions.Length >= PostingsFormat.PositionsPerGroupBytes)
         {
             CloseGroup();
         }
@@ -174,29 +174,29 @@ internal sealed class PostingsWriter(SegmentOutput output)
 
     private void WriteBlockHeader(int first, int frequencyBits)
     {
-        block.WriteByte((byte)first);
-        block.WriteVarint((ulong)((long)lastEntry - lastOfBlockBefore));
-        if (isText)
+        _block.WriteByte((byte)first);
+        _block.WriteVarint((ulong)((long)_lastEntry - _lastOfBlockBefore));
+        if (_isText)
         {
-            block.WriteByte((byte)frequencyBits);
-            block.WriteVarint((ulong)blockImpact.MostOften);
-            block.WriteVarint((ulong)blockImpact.Shortest);
-            block.WriteVarint((ulong)(positions.Length - positionsBefore));
+            _block.WriteByte((byte)frequencyBits);
+            _block.WriteVarint((ulong)_blockImpact.MostOften);
+            _block.WriteVarint((ulong)_blockImpact.Shortest);
+            _block.WriteVarint((ulong)(_positions.Length - _positionsBefore));
         }
     }
 
     private void CloseGroup()
     {
-        long positionsAddress = output.Write(positions.Span);
-        var group = table.Take(PostingsFormat.GroupBytes);
-        BinaryPrimitives.WriteInt32LittleEndian(group, lastEntry);
-        BinaryPrimitives.WriteInt64LittleEndian(group[4..], groupAddress);
+        long positionsAddress = output.Write(_positions.Span);
+        var group = _table.Take(PostingsFormat.GroupBytes);
+        BinaryPrimitives.WriteInt32LittleEndian(group, _lastEntry);
+        BinaryPrimitives.WriteInt64LittleEndian(group[4..], _groupAddress);
         BinaryPrimitives.WriteInt64LittleEndian(group[12..], positionsAddress);
-        BinaryPrimitives.WriteInt32LittleEndian(group[20..], groupImpact.MostOften);
-        BinaryPrimitives.WriteInt32LittleEndian(group[24..], groupImpact.Shortest);
-        positions.Clear();
-        positionsBefore = 0;
-        blocksInGroup = 0;
-        groupImpact = Impact.None;
+        BinaryPrimitives.WriteInt32LittleEndian(group[20..], _groupImpact.MostOften);
+        BinaryPrimitives.WriteInt32LittleEndian(group[24..], _groupImpact.Shortest);
+        _positions.Clear();
+        _positionsBefore = 0;
+        _blocksInGroup = 0;
+        _groupImpact = Impact.None;
     }
 }

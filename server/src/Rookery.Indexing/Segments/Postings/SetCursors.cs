@@ -173,7 +173,7 @@ internal sealed class BitmapCursor(ulong[] words, long count) : EntryCursor
 /// <param name="count">How many there are.</param>
 internal sealed class SortedCursor(int[] entries, int count) : EntryCursor
 {
-    private int next;
+    private int _next;
 
     /// <inheritdoc/>
     public override long Cost => count;
@@ -185,7 +185,7 @@ internal sealed class SortedCursor(int[] entries, int count) : EntryCursor
     public override bool Has(int entry) => entries.AsSpan(0, count).BinarySearch(entry) >= 0;
 
     /// <inheritdoc/>
-    public override int MoveNext() => Current = next < count ? entries[next++] : End;
+    public override int MoveNext() => Current = _next < count ? entries[_next++] : End;
 
     /// <inheritdoc/>
     public override int Advance(int target)
@@ -195,16 +195,16 @@ internal sealed class SortedCursor(int[] entries, int count) : EntryCursor
             return Current;
         }
 
-        int found = entries.AsSpan(next, count - next).BinarySearch(target);
-        next += found < 0 ? ~found : found;
+        int found = entries.AsSpan(_next, count - _next).BinarySearch(target);
+        _next += found < 0 ? ~found : found;
         return MoveNext();
     }
 
     /// <inheritdoc/>
     public override int CountRest()
     {
-        int rest = count - next;
-        next = count;
+        int rest = count - _next;
+        _next = count;
         Current = End;
         return rest;
     }

@@ -5,13 +5,13 @@ internal sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, 
 {
     private const int FirstIdBytes = 64;
 
-    private byte[] id = [];
-    private byte[] scratch = [];
-    private int idLength;
-    private int block = -1;
-    private int next;
-    private int at;
-    private long lastEtag;
+    private byte[] _id = [];
+    private byte[] _scratch = [];
+    private int _idLength;
+    private int _block = -1;
+    private int _next;
+    private int _at;
+    private long _lastEtag;
 
     /// <summary>The lower-cased id of the document that an entry belongs to; until the next call.</summary>
     /// <param name="entry">The entry.</param>
@@ -25,43 +25,43 @@ internal sealed class DocumentTable(SegmentPages pages, PackedColumn addresses, 
 
         int wanted = entry / DocumentTableWriter.BlockLength;
         int place = entry % DocumentTableWriter.BlockLength;
-        if (wanted != block || place < next - 1)
+        if (wanted != _block || place < _next - 1)
         {
-            (block, next, at, idLength, lastEtag) = (wanted, 0, 0, 0, 0);
+            (_block, _next, _at, _idLength, _lastEtag) = (wanted, 0, 0, 0, 0);
         }
 
-        if (place >= next)
+        if (place >= _next)
         {
             ReadTo(place);
         }
 
-        etag = lastEtag;
-        return id.AsSpan(0, idLength);
+        etag = _lastEtag;
+        return _id.AsSpan(0, _idLength);
     }
 
     private void ReadTo(int place)
     {
-        var bytes = pages.Read((long)addresses[block], (int)lengths[block], ref scratch);
-        for (; next <= place; next++)
+        var bytes = pages.Read((long)addresses[_block], (int)lengths[_block], ref _scratch);
+        for (; _next <= place; _next++)
         {
-            int shared = Varint.ReadInt(bytes, ref at);
-            int further = Varint.ReadInt(bytes, ref at);
-            if (shared > idLength || further > SegmentFormat.KeyLimitBytes - shared || further > bytes.Length - at)
+            int shared = Varint.ReadInt(bytes, ref _at);
+            int further = Varint.ReadInt(bytes, ref _at);
+            if (shared > _idLength || further > SegmentFormat.KeyLimitBytes - shared || further > bytes.Length - _at)
             {
-                block = -1;
+                _block = -1;
                 throw Varint.Malformed();
             }
 
-            if (shared + further > id.Length)
+            if (shared + further > _id.Length)
             {
-                Array.Resize(ref id, Math.Min(SegmentFormat.KeyLimitBytes, Math.Max(FirstIdBytes, 2 * (shared + further))));
+                Array.Resize(ref _id, Math.Min(SegmentFormat.KeyLimitBytes, Math.Max(FirstIdBytes, 2 * (shared + further))));
             }
 
-            bytes.Slice(at, further).CopyTo(id.AsSpan(shared));
-            at += further;
-            idLength = shared + further;
-            ulong distance = Varint.Read(bytes, ref at);
-            lastEtag += (long)(distance >> 1) ^ -(long)(distance & 1);
+            bytes.Slice(_at, further).CopyTo(_id.AsSpan(shared));
+            _at += further;
+            _idLength = shared + further;
+            ulong distance = Varint.Read(bytes, ref _at);
+            _lastEtag += (long)(distance >> 1) ^ -(long)(distance & 1);
         }
     }
 }

@@ -5,34 +5,34 @@ namespace Rookery.Indexing.Segments;
 /// </summary>
 internal sealed class KeyCursor
 {
-    private readonly SegmentPages pages;
-    private readonly KeyTreeRoot root;
-    private readonly KeyTreeBlock[] levels;
-    private bool isOpen;
+    private readonly SegmentPages _pages;
+    private readonly KeyTreeRoot _root;
+    private readonly KeyTreeBlock[] _levels;
+    private bool _isOpen;
 
     /// <summary>A cursor before the first key.</summary>
     public KeyCursor(SegmentPages pages, KeyTreeRoot root)
     {
-        this.pages = pages;
-        this.root = root;
-        levels = new KeyTreeBlock[root.Height];
-        for (int i = 0; i < levels.Length; i++)
+        _pages = pages;
+        _root = root;
+        _levels = new KeyTreeBlock[root.Height];
+        for (int i = 0; i < _levels.Length; i++)
         {
-            levels[i] = new KeyTreeBlock();
+            _levels[i] = new KeyTreeBlock();
         }
     }
 
     /// <summary>Keys in the tree.</summary>
-    public long Count => root.Count;
+    public long Count => _root.Count;
 
     /// <summary>The key it stands on; changes with the next call.</summary>
-    public ReadOnlySpan<byte> Key => levels[0].Key;
+    public ReadOnlySpan<byte> Key => _levels[0].Key;
 
     /// <summary>What belongs to it.</summary>
-    public ReadOnlySpan<byte> Payload => levels[0].Payload;
+    public ReadOnlySpan<byte> Payload => _levels[0].Payload;
 
     /// <summary>The same; stays as it is for as long as it is held.</summary>
-    public ReadOnlyMemory<byte> PayloadMemory => levels[0].PayloadMemory;
+    public ReadOnlyMemory<byte> PayloadMemory => _levels[0].PayloadMemory;
 
     /// <summary>How many keys are lower. <see cref="Count"/> behind the last.</summary>
     public long Ordinal { get; private set; } = -1;
@@ -40,12 +40,12 @@ internal sealed class KeyCursor
     /// <summary>Goes to the next key, the first at first; false behind the last.</summary>
     public bool MoveNext()
     {
-        if (levels.Length == 0)
+        if (_levels.Length == 0)
         {
             return false;
         }
 
-        if (!isOpen)
+        if (!_isOpen)
         {
             return SeekOrdinal(0);
         }
@@ -56,9 +56,9 @@ internal sealed class KeyCursor
         }
 
         Ordinal++;
-        for (int level = 0; level < levels.Length; level++)
+        for (int level = 0; level < _levels.Length; level++)
         {
-            if (levels[level].MoveNext())
+            if (_levels[level].MoveNext())
             {
                 return Descend(level);
             }
@@ -71,23 +71,23 @@ internal sealed class KeyCursor
     /// <summary>Goes to the first key that is not below <paramref name="key"/>; false when all are.</summary>
     public bool Seek(ReadOnlySpan<byte> key)
     {
-        if (levels.Length == 0)
+        if (_levels.Length == 0)
         {
             return false;
         }
 
         Ordinal = 0;
-        isOpen = true;
-        levels[^1].Open(pages, root.Address);
-        for (int level = levels.Length - 1; level > 0; level--)
+        _isOpen = true;
+        _levels[^1].Open(_pages, _root.Address);
+        for (int level = _levels.Length - 1; level > 0; level--)
         {
-            levels[level - 1].Open(pages, ChildBelow(levels[level], key));
+            _levels[level - 1].Open(_pages, ChildBelow(_levels[level], key));
         }
 
         // What may be left of the leaf's ordinal is counted here.
-        while (levels[0].MoveNext())
+        while (_levels[0].MoveNext())
         {
-            if (levels[0].Key.SequenceCompareTo(key) >= 0)
+            if (_levels[0].Key.SequenceCompareTo(key) >= 0)
             {
                 return true;
             }
@@ -108,23 +108,23 @@ internal sealed class KeyCursor
         if (ordinal < 0 || ordinal >= Count)
         {
             Ordinal = Count;
-            isOpen = true;
+            _isOpen = true;
             return false;
         }
 
-        isOpen = true;
+        _isOpen = true;
         Ordinal = ordinal;
         long left = ordinal;
-        levels[^1].Open(pages, root.Address);
-        for (int level = levels.Length - 1; level > 0; level--)
+        _levels[^1].Open(_pages, _root.Address);
+        for (int level = _levels.Length - 1; level > 0; level--)
         {
             while (true)
             {
-                Require(levels[level].MoveNext());
-                var (address, keys) = Child(levels[level]);
+                Require(_levels[level].MoveNext());
+                var (address, keys) = Child(_levels[level]);
                 if (left < keys)
                 {
-                    levels[level - 1].Open(pages, address);
+                    _levels[level - 1].Open(_pages, address);
                     break;
                 }
 
@@ -134,7 +134,7 @@ internal sealed class KeyCursor
 
         for (; left >= 0; left--)
         {
-            Require(levels[0].MoveNext());
+            Require(_levels[0].MoveNext());
         }
 
         return true;
@@ -165,8 +165,8 @@ internal sealed class KeyCursor
     {
         for (; level > 0; level--)
         {
-            levels[level - 1].Open(pages, Child(levels[level]).Address);
-            Require(levels[level - 1].MoveNext());
+            _levels[level - 1].Open(_pages, Child(_levels[level]).Address);
+            Require(_levels[level - 1].MoveNext());
         }
 
         return true;

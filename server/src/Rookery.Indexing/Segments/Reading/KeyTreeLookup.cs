@@ -63,18 +63,18 @@ internal static class KeyTreeLookup
     /// <summary>The items of one block, as they lie to a key.</summary>
     private ref struct Items
     {
-        private readonly byte[] page;
-        private int next;
-        private int itemsLeft;
-        private int length;
-        private int matched;
-        private int payloadStart;
-        private int payloadLength;
+        private readonly byte[] _page;
+        private int _next;
+        private int _itemsLeft;
+        private int _length;
+        private int _matched;
+        private int _payloadStart;
+        private int _payloadLength;
 
         public Items(SegmentPages pages, long address)
         {
-            page = pages.PageOf(address, out next);
-            itemsLeft = Varint.ReadInt(page, ref next);
+            _page = pages.PageOf(address, out _next);
+            _itemsLeft = Varint.ReadInt(_page, ref _next);
             Side = -1;
         }
 
@@ -82,53 +82,53 @@ internal static class KeyTreeLookup
         public int Side { get; private set; }
 
         /// <summary>What belongs to the item.</summary>
-        public readonly ReadOnlyMemory<byte> Payload => page.AsMemory(payloadStart, payloadLength);
+        public readonly ReadOnlyMemory<byte> Payload => _page.AsMemory(_payloadStart, _payloadLength);
 
         public bool MoveNext(ReadOnlySpan<byte> key)
         {
-            if (itemsLeft <= 0)
+            if (_itemsLeft <= 0)
             {
                 return false;
             }
 
-            itemsLeft--;
-            int shared = Varint.ReadInt(page, ref next);
-            int further = Varint.ReadInt(page, ref next);
-            if (shared > length || further > SegmentFormat.KeyLimitBytes - shared || further > page.Length - next)
+            _itemsLeft--;
+            int shared = Varint.ReadInt(_page, ref _next);
+            int further = Varint.ReadInt(_page, ref _next);
+            if (shared > _length || further > SegmentFormat.KeyLimitBytes - shared || further > _page.Length - _next)
             {
                 throw Varint.Malformed();
             }
 
-            length = shared + further;
-            Compare(shared, page.AsSpan(next, further), key);
-            next += further;
-            payloadLength = Varint.ReadInt(page, ref next);
-            payloadStart = next;
-            if (payloadLength > page.Length - next)
+            _length = shared + further;
+            Compare(shared, _page.AsSpan(_next, further), key);
+            _next += further;
+            _payloadLength = Varint.ReadInt(_page, ref _next);
+            _payloadStart = _next;
+            if (_payloadLength > _page.Length - _next)
             {
                 throw Varint.Malformed();
             }
 
-            next += payloadLength;
+            _next += _payloadLength;
             return true;
         }
 
         // The item before is not above the key, and has its first matched bytes.
         private void Compare(int shared, ReadOnlySpan<byte> further, ReadOnlySpan<byte> key)
         {
-            if (shared > matched)
+            if (shared > _matched)
             {
                 Side = -1;                              // it differs from the key where the one before does
             }
-            else if (shared < matched)
+            else if (shared < _matched)
             {
                 Side = 1;                               // it is above the one before where that is like the key
             }
             else
             {
-                var rest = key[matched..];
+                var rest = key[_matched..];
                 int common = further.CommonPrefixLength(rest);
-                matched += common;
+                _matched += common;
                 Side = common == further.Length ? common - rest.Length : common == rest.Length || further[common] > rest[common] ? 1 : -1;
             }
         }

@@ -7,12 +7,12 @@ internal sealed class LiveEntries
 {
     private const int WordBits = 64;
 
-    private readonly ulong[] dead;
+    private readonly ulong[] _dead;
 
     private LiveEntries(int entries, ulong[] dead, int deadCount)
     {
         Entries = entries;
-        this.dead = dead;
+        _dead = dead;
         DeadCount = deadCount;
     }
 
@@ -26,23 +26,23 @@ internal sealed class LiveEntries
     public int LiveCount => Entries - DeadCount;
 
     /// <summary>Bytes of memory.</summary>
-    public long UsedBytes => (long)dead.Length * sizeof(ulong);
+    public long UsedBytes => (long)_dead.Length * sizeof(ulong);
 
     /// <summary>The dead ones as bits; empty when there are none.</summary>
-    internal ReadOnlySpan<ulong> DeadWords => dead;
+    internal ReadOnlySpan<ulong> DeadWords => _dead;
 
     /// <summary>All live.</summary>
     public static LiveEntries All(int entries) => new(entries, [], 0);
 
     /// <summary>Whether an entry is live.</summary>
-    public bool IsLive(int entry) => dead.Length == 0 || (dead[entry / WordBits] & (1UL << (entry % WordBits))) == 0;
+    public bool IsLive(int entry) => _dead.Length == 0 || (_dead[entry / WordBits] & (1UL << (entry % WordBits))) == 0;
 
     /// <summary>The dead ones, ascending.</summary>
     public IEnumerable<int> Dead()
     {
-        for (int i = 0; i < dead.Length; i++)
+        for (int i = 0; i < _dead.Length; i++)
         {
-            for (ulong word = dead[i]; word != 0; word &= word - 1)
+            for (ulong word = _dead[i]; word != 0; word &= word - 1)
             {
                 yield return (i * WordBits) + BitOperations.TrailingZeroCount(word);
             }
@@ -52,7 +52,7 @@ internal sealed class LiveEntries
     /// <summary>The same with more dead ones, which may be dead already.</summary>
     public LiveEntries Without(IEnumerable<int> entries)
     {
-        ulong[] more = dead.Length > 0 ? [.. dead] : new ulong[(Entries + WordBits - 1) / WordBits];
+        ulong[] more = _dead.Length > 0 ? [.. _dead] : new ulong[(Entries + WordBits - 1) / WordBits];
         int count = 0;
         foreach (int entry in entries)
         {

@@ -5,26 +5,26 @@ namespace Rookery.Indexing.Segments;
 /// <summary>A column of numbers, by place. Its directory (17 bytes per 1024 values) is in memory; any number of threads may read.</summary>
 internal sealed class PackedColumn
 {
-    private readonly SegmentPages pages;
-    private readonly long[] addresses;
-    private readonly ulong[] smallest;
-    private readonly byte[] bits;
+    private readonly SegmentPages _pages;
+    private readonly long[] _addresses;
+    private readonly ulong[] _smallest;
+    private readonly byte[] _bits;
 
     /// <summary>Reads the directory.</summary>
     public PackedColumn(SegmentPages pages, PackedColumnRoot root)
     {
-        this.pages = pages;
+        _pages = pages;
         Count = root.Count;
-        addresses = new long[root.Chunks];
-        smallest = new ulong[root.Chunks];
-        bits = new byte[root.Chunks];
+        _addresses = new long[root.Chunks];
+        _smallest = new ulong[root.Chunks];
+        _bits = new byte[root.Chunks];
         byte[] scratch = [];
-        for (int i = 0; i < addresses.Length; i++)
+        for (int i = 0; i < _addresses.Length; i++)
         {
             var entry = pages.Read(root.Directory + ((long)i * PackedColumnRoot.ChunkBytes), PackedColumnRoot.ChunkBytes, ref scratch);
-            addresses[i] = BinaryPrimitives.ReadInt64LittleEndian(entry);
-            smallest[i] = BinaryPrimitives.ReadUInt64LittleEndian(entry[8..]);
-            bits[i] = entry[16] <= PackedColumnRoot.BitsLimit ? entry[16] : throw Varint.Malformed();
+            _addresses[i] = BinaryPrimitives.ReadInt64LittleEndian(entry);
+            _smallest[i] = BinaryPrimitives.ReadUInt64LittleEndian(entry[8..]);
+            _bits[i] = entry[16] <= PackedColumnRoot.BitsLimit ? entry[16] : throw Varint.Malformed();
         }
     }
 
@@ -37,16 +37,16 @@ internal sealed class PackedColumn
         get
         {
             int chunk = place / PackedColumnRoot.ChunkLength;
-            int width = bits[chunk];
+            int width = _bits[chunk];
             if (width == 0)
             {
-                return smallest[chunk];
+                return _smallest[chunk];
             }
 
             int bit = place % PackedColumnRoot.ChunkLength * width;
-            byte[] page = pages.PageOf(addresses[chunk], out int offset);
+            byte[] page = _pages.PageOf(_addresses[chunk], out int offset);
             ulong word = BinaryPrimitives.ReadUInt64LittleEndian(page.AsSpan(offset + (bit >> 3)));
-            return smallest[chunk] + ((word >> (bit & 7)) & ((1UL << width) - 1));
+            return _smallest[chunk] + ((word >> (bit & 7)) & ((1UL << width) - 1));
         }
     }
 }

@@ -9,21 +9,21 @@ namespace Rookery.Indexing.Segments;
 /// <param name="share">What the pages are charged to; its limit is the capacity.</param>
 internal sealed class SegmentCache(MemoryShare share)
 {
-    private readonly Lock gate = new();
-    private readonly LinkedList<CachedPage> pages = new();
-    private LinkedListNode<CachedPage>? hand;
+    private readonly Lock _gate = new();
+    private readonly LinkedList<CachedPage> _pages = new();
+    private LinkedListNode<CachedPage>? _hand;
 
     /// <summary>Keeps a page that was read, if others can make room for it.</summary>
     public void Add(CachedPage page)
     {
-        lock (gate)
+        lock (_gate)
         {
             if (page.Slots[page.Number] is not null)
             {
                 return;
             }
 
-            int passes = 2 * pages.Count;
+            int passes = 2 * _pages.Count;
             while (!share.TryReserve(page.Bytes.Length))
             {
                 if (passes-- <= 0 || !EvictNext())
@@ -33,14 +33,14 @@ internal sealed class SegmentCache(MemoryShare share)
             }
 
             Volatile.Write(ref page.Slots[page.Number], page);
-            page.Place = pages.AddLast(page);
+            page.Place = _pages.AddLast(page);
         }
     }
 
     /// <summary>Drops all pages of a segment that is closed.</summary>
     public void Forget(CachedPage?[] slots)
     {
-        lock (gate)
+        lock (_gate)
         {
             foreach (var page in slots)
             {
@@ -55,9 +55,9 @@ internal sealed class SegmentCache(MemoryShare share)
     /// <summary>Drops all pages: for a process that is short of memory.</summary>
     public void Trim()
     {
-        lock (gate)
+        lock (_gate)
         {
-            while (pages.First is { } first)
+            while (_pages.First is { } first)
             {
                 Remove(first.Value);
             }
@@ -67,17 +67,17 @@ internal sealed class SegmentCache(MemoryShare share)
     /// <summary>Moves the hand on by one page; false when there is none.</summary>
     private bool EvictNext()
     {
-        hand ??= pages.First;
-        if (hand is null)
+        _hand ??= _pages.First;
+        if (_hand is null)
         {
             return false;
         }
 
-        var page = hand.Value;
+        var page = _hand.Value;
         if (page.WasAskedFor)
         {
             page.WasAskedFor = false;
-            hand = hand.Next;
+            _hand = _hand.Next;
         }
         else
         {
@@ -91,8 +91,8 @@ internal sealed class SegmentCache(MemoryShare share)
     {
         if (page.Place is { } place)
         {
-            hand = ReferenceEquals(hand, place) ? place.Next : hand;
-            pages.Remove(place);
+            _hand = ReferenceEquals(_hand, place) ? place.Next : _hand;
+            _pages.Remove(place);
             page.Place = null;
             Volatile.Write(ref page.Slots[page.Number], null);
             share.Release(page.Bytes.Length);

@@ -3,55 +3,55 @@ namespace Rookery.Indexing.Segments;
 /// <summary>One field of a segment. Any number of threads may read; cursors are each one's own.</summary>
 internal sealed class SegmentField
 {
-    private readonly SegmentPages pages;
-    private readonly SegmentFieldFooter footer;
-    private readonly int entries;
-    private readonly Lazy<PackedColumn?> sortOrdinals;
-    private readonly Lazy<PackedColumn?> lengths;
+    private readonly SegmentPages _pages;
+    private readonly SegmentFieldFooter _footer;
+    private readonly int _entries;
+    private readonly Lazy<PackedColumn?> _sortOrdinals;
+    private readonly Lazy<PackedColumn?> _lengths;
 
     public SegmentField(SegmentPages pages, SegmentFieldFooter footer, int entries)
     {
-        this.pages = pages;
-        this.footer = footer;
-        this.entries = entries;
-        sortOrdinals = new(() => footer.SortOrdinals.Exists ? new PackedColumn(pages, footer.SortOrdinals) : null);
-        lengths = new(() => footer.Lengths.Exists ? new PackedColumn(pages, footer.Lengths) : null);
+        _pages = pages;
+        _footer = footer;
+        _entries = entries;
+        _sortOrdinals = new(() => footer.SortOrdinals.Exists ? new PackedColumn(pages, footer.SortOrdinals) : null);
+        _lengths = new(() => footer.Lengths.Exists ? new PackedColumn(pages, footer.Lengths) : null);
     }
 
     /// <summary>Its number.</summary>
-    public int Number => footer.Number;
+    public int Number => _footer.Number;
 
     /// <summary>Whether its postings have frequencies and positions.</summary>
-    public bool IsText => footer.IsText;
+    public bool IsText => _footer.IsText;
 
     /// <summary>Whether every entry has one term at most, and that is its sort key: then <see cref="SortOrdinals"/> alone answers which entries have a term of a range.</summary>
-    public bool HasPlainKeys => footer.HasPlainKeys;
+    public bool HasPlainKeys => _footer.HasPlainKeys;
 
     /// <summary>Terms of its dictionary.</summary>
-    public long TermCount => footer.Terms.Count;
+    public long TermCount => _footer.Terms.Count;
 
     /// <summary>Entries whose length is not 0, dead ones included.</summary>
-    public long EntriesWithLength => footer.EntriesWithLength;
+    public long EntriesWithLength => _footer.EntriesWithLength;
 
     /// <summary>The sum of the lengths in tokens, dead entries included.</summary>
-    public long TotalLength => footer.TotalLength;
+    public long TotalLength => _footer.TotalLength;
 
     /// <summary>By entry, one more than the ordinal of its sort key among the terms, 0 for none; null when no entry has any.</summary>
-    public PackedColumn? SortOrdinals => sortOrdinals.Value;
+    public PackedColumn? SortOrdinals => _sortOrdinals.Value;
 
     /// <summary>By entry, its length in tokens; null when no entry has any.</summary>
-    public PackedColumn? Lengths => lengths.Value;
+    public PackedColumn? Lengths => _lengths.Value;
 
     /// <summary>A walk over the terms.</summary>
-    public TermCursor Terms() => new(new KeyCursor(pages, footer.Terms));
+    public TermCursor Terms() => new(new KeyCursor(_pages, _footer.Terms));
 
     /// <summary>A cursor for postings of the field, not yet open.</summary>
-    public PostingsCursor NewPostings() => new(pages, footer.IsText);
+    public PostingsCursor NewPostings() => new(_pages, _footer.IsText);
 
     /// <summary>The entries in which a term stands; null when it stands nowhere.</summary>
     public PostingsCursor? Postings(ReadOnlySpan<byte> term)
     {
-        if (!KeyTreeLookup.TryFind(pages, footer.Terms, term, out long ordinal, out var payload))
+        if (!KeyTreeLookup.TryFind(_pages, _footer.Terms, term, out long ordinal, out var payload))
         {
             return null;
         }
@@ -69,7 +69,7 @@ internal sealed class SegmentField
     /// <summary>In how many entries a term stands, dead ones included; no posting is decoded.</summary>
     public long EntryCount(ReadOnlySpan<byte> term)
     {
-        return KeyTreeLookup.TryFind(pages, footer.Terms, term, out _, out var payload) ? TermCursor.EntryCountOf(payload.Span) : 0;
+        return KeyTreeLookup.TryFind(_pages, _footer.Terms, term, out _, out var payload) ? TermCursor.EntryCountOf(payload.Span) : 0;
     }
 
     /// <summary>The ordinals of the terms of a range: from <c>From</c> to before <c>ToExclusive</c>.</summary>
@@ -98,7 +98,7 @@ internal sealed class SegmentField
             return single;
         }
 
-        return HasPlainKeys && SortOrdinals is { } column ? new OrdinalRangeCursor(column, from, to) : BitmapCursor.Of(this, from, to, entries);
+        return HasPlainKeys && SortOrdinals is { } column ? new OrdinalRangeCursor(column, from, to) : BitmapCursor.Of(this, from, to, _entries);
     }
 
     private static long Below(TermCursor terms, ReadOnlyMemory<byte> term, bool includesIt)

@@ -58,46 +58,46 @@ internal abstract class SegmentPages
 /// <summary>Pages of an open file, kept in the cache.</summary>
 internal sealed class SegmentFile : SegmentPages, IDisposable
 {
-    private readonly IDiskFile file;
-    private readonly long fileId;
-    private readonly SegmentCache cache;
-    private readonly IIoRecorder io;
-    private readonly CachedPage?[] slots;
-    private readonly long fileBytes;
+    private readonly IDiskFile _file;
+    private readonly long _fileId;
+    private readonly SegmentCache _cache;
+    private readonly IIoRecorder _io;
+    private readonly CachedPage?[] _slots;
+    private readonly long _fileBytes;
 
     public SegmentFile(IDiskFile file, long fileId, SegmentCache cache, IIoRecorder io)
     {
-        this.file = file;
-        this.fileId = fileId;
-        this.cache = cache;
-        this.io = io;
-        fileBytes = file.Length;
-        long pages = (fileBytes + SegmentFormat.StoredPageBytes - 1) / SegmentFormat.StoredPageBytes;
+        _file = file;
+        _fileId = fileId;
+        _cache = cache;
+        _io = io;
+        _fileBytes = file.Length;
+        long pages = (_fileBytes + SegmentFormat.StoredPageBytes - 1) / SegmentFormat.StoredPageBytes;
         if (pages > int.MaxValue)
         {
             throw new SegmentDamagedException(file.Path, "it is too long");
         }
 
-        slots = new CachedPage?[pages];
+        _slots = new CachedPage?[pages];
     }
 
     /// <summary>The file's path.</summary>
-    public string Path => file.Path;
+    public string Path => _file.Path;
 
     /// <summary>How many pages it has.</summary>
-    public int Count => slots.Length;
+    public int Count => _slots.Length;
 
     /// <summary>The file's length in bytes.</summary>
-    public long FileBytes => fileBytes;
+    public long FileBytes => _fileBytes;
 
     /// <inheritdoc/>
-    public override long Length => fileBytes - ((long)sizeof(uint) * slots.Length);
+    public override long Length => _fileBytes - ((long)sizeof(uint) * _slots.Length);
 
     /// <inheritdoc/>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public override byte[] Page(int number)
     {
-        if ((uint)number < (uint)slots.Length && Volatile.Read(ref slots[number]) is { } page)
+        if ((uint)number < (uint)_slots.Length && Volatile.Read(ref _slots[number]) is { } page)
         {
             if (!page.WasAskedFor)
             {
@@ -111,34 +111,34 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
     }
 
     /// <summary>A page from the cache or from disk, without keeping it: for a walk over everything.</summary>
-    public byte[] PageOnce(int number) => (uint)number < (uint)slots.Length && Volatile.Read(ref slots[number]) is { } page ? page.Bytes : ReadFromDisk(number);
+    public byte[] PageOnce(int number) => (uint)number < (uint)_slots.Length && Volatile.Read(ref _slots[number]) is { } page ? page.Bytes : ReadFromDisk(number);
 
     /// <summary>What is wrong for whoever opened the file.</summary>
-    public SegmentDamagedException Damage(string reason) => new(file.Path, reason);
+    public SegmentDamagedException Damage(string reason) => new(_file.Path, reason);
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        cache.Forget(slots);
-        file.Dispose();
+        _cache.Forget(_slots);
+        _file.Dispose();
     }
 
     private byte[] ReadAndKeep(int number)
     {
         byte[] bytes = ReadFromDisk(number);
-        cache.Add(new CachedPage(slots, number, bytes));
+        _cache.Add(new CachedPage(_slots, number, bytes));
         return bytes;
     }
 
     private byte[] ReadFromDisk(int number)
     {
-        if ((uint)number >= (uint)slots.Length)
+        if ((uint)number >= (uint)_slots.Length)
         {
             throw Damage("it refers to what lies behind its end");
         }
 
         long offset = (long)number * SegmentFormat.StoredPageBytes;
-        int length = (int)Math.Min(SegmentFormat.StoredPageBytes, fileBytes - offset) - sizeof(uint);
+        int length = (int)Math.Min(SegmentFormat.StoredPageBytes, _fileBytes - offset) - sizeof(uint);
         if (length <= 0)
         {
             throw Damage("it ends within a checksum");
@@ -146,11 +146,11 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
 
         Span<byte> stored = stackalloc byte[SegmentFormat.StoredPageBytes];
         stored = stored[..(length + sizeof(uint))];
-        long begun = io.Begin();
+        long begun = _io.Begin();
         int read;
         try
         {
-            read = file.Read(stored, offset);
+            read = _file.Read(stored, offset);
         }
         catch (DiskException unreadable)
         {
@@ -158,8 +158,8 @@ internal sealed class SegmentFile : SegmentPages, IDisposable
             throw Damage($"the page at byte {offset} cannot be read, because {DiskException.Describe(unreadable.Error)}");
         }
 
-        io.Record(IoKind.Read, begun, read);
-        if (read < stored.Length || BinaryPrimitives.ReadUInt32LittleEndian(stored[length..]) != SegmentFormat.ChecksumOf(fileId, number, stored[..length]))
+        _io.Record(IoKind.Read, begun, read);
+        if (read < stored.Length || BinaryPrimitives.ReadUInt32LittleEndian(stored[length..]) != SegmentFormat.ChecksumOf(_fileId, number, stored[..length]))
         {
             throw Damage($"the checksum of the page at byte {offset} does not match");
         }
@@ -173,8 +173,8 @@ internal sealed class PassingPages(SegmentFile file) : SegmentPages
 {
     private const int Kept = 16;
 
-    private readonly byte[]?[] pages = new byte[Kept][];
-    private readonly int[] numbers = new int[Kept];
+    private readonly byte[]?[] _pages = new byte[Kept][];
+    private readonly int[] _numbers = new int[Kept];
 
     /// <summary>Bytes that were read from the file.</summary>
     public long ReadBytes { get; private set; }
@@ -186,14 +186,14 @@ internal sealed class PassingPages(SegmentFile file) : SegmentPages
     public override byte[] Page(int number)
     {
         int place = number & (Kept - 1);
-        if (pages[place] is { } kept && numbers[place] == number)
+        if (_pages[place] is { } kept && _numbers[place] == number)
         {
             return kept;
         }
 
         byte[] page = file.PageOnce(number);
-        pages[place] = page;
-        numbers[place] = number;
+        _pages[place] = page;
+        _numbers[place] = number;
         ReadBytes += page.Length;
         return page;
     }

@@ -8,26 +8,26 @@ namespace Rookery.Indexing.Segments;
 /// </summary>
 internal sealed class SegmentReader : IDisposable
 {
-    private readonly SegmentFile file;
-    private readonly SegmentPages pages;
-    private readonly SegmentFooter footer;
-    private readonly SegmentField?[] fields;
-    private readonly Lazy<(PackedColumn Addresses, PackedColumn Lengths)> documents;
-    private readonly Lazy<(PackedColumn FirstEntries, PackedColumn Addresses, PackedColumn StoredBytes, PackedColumn RawBytes)> stored;
+    private readonly SegmentFile _file;
+    private readonly SegmentPages _pages;
+    private readonly SegmentFooter _footer;
+    private readonly SegmentField?[] _fields;
+    private readonly Lazy<(PackedColumn Addresses, PackedColumn Lengths)> _documents;
+    private readonly Lazy<(PackedColumn FirstEntries, PackedColumn Addresses, PackedColumn StoredBytes, PackedColumn RawBytes)> _stored;
 
     private SegmentReader(SegmentFile file, SegmentPages pages, SegmentFooter footer)
     {
-        this.file = file;
-        this.pages = pages;
-        this.footer = footer;
-        fields = new SegmentField?[footer.Fields.Count == 0 ? 0 : footer.Fields[^1].Number + 1];
+        _file = file;
+        _pages = pages;
+        _footer = footer;
+        _fields = new SegmentField?[footer.Fields.Count == 0 ? 0 : footer.Fields[^1].Number + 1];
         foreach (var field in footer.Fields)
         {
-            fields[field.Number] = new SegmentField(pages, field, footer.Entries);
+            _fields[field.Number] = new SegmentField(pages, field, footer.Entries);
         }
 
-        documents = new(() => (new PackedColumn(pages, footer.Documents.Addresses), new PackedColumn(pages, footer.Documents.Lengths)));
-        stored = new(() => (
+        _documents = new(() => (new PackedColumn(pages, footer.Documents.Addresses), new PackedColumn(pages, footer.Documents.Lengths)));
+        _stored = new(() => (
             new PackedColumn(pages, footer.Stored.FirstEntries),
             new PackedColumn(pages, footer.Stored.Addresses),
             new PackedColumn(pages, footer.Stored.StoredBytes),
@@ -35,13 +35,13 @@ internal sealed class SegmentReader : IDisposable
     }
 
     /// <summary>Its entries, dead ones included; they are numbered from 0.</summary>
-    public int Entries => footer.Entries;
+    public int Entries => _footer.Entries;
 
     /// <summary>The file's length in bytes.</summary>
-    public long FileBytes => file.FileBytes;
+    public long FileBytes => _file.FileBytes;
 
     /// <summary>Its fields, by ascending number.</summary>
-    public IEnumerable<SegmentField> Fields => fields.OfType<SegmentField>();
+    public IEnumerable<SegmentField> Fields => _fields.OfType<SegmentField>();
 
     /// <summary>Opens a file and reads what is at its beginning and its end.</summary>
     /// <exception cref="SegmentDamagedException">It is not a segment of this version, or damaged there.</exception>
@@ -67,22 +67,22 @@ internal sealed class SegmentReader : IDisposable
     }
 
     /// <summary>The same segment, for a walk over all of it that keeps nothing in the cache. It is closed with this one.</summary>
-    public SegmentReader Passing(out PassingPages passing) => new(file, passing = new PassingPages(file), footer);
+    public SegmentReader Passing(out PassingPages passing) => new(_file, passing = new PassingPages(_file), _footer);
 
     /// <summary>A field; null when no entry has anything in it.</summary>
-    public SegmentField? Field(int number) => (uint)number < (uint)fields.Length ? fields[number] : null;
+    public SegmentField? Field(int number) => (uint)number < (uint)_fields.Length ? _fields[number] : null;
 
     /// <summary>A reader of ids and etags by entry.</summary>
-    public DocumentTable Documents() => new(pages, documents.Value.Addresses, documents.Value.Lengths, Entries);
+    public DocumentTable Documents() => new(_pages, _documents.Value.Addresses, _documents.Value.Lengths, Entries);
 
     /// <summary>A reader of stored values by entry.</summary>
-    public StoredValues Stored() => new(pages, stored.Value.FirstEntries, stored.Value.Addresses, stored.Value.StoredBytes, stored.Value.RawBytes);
+    public StoredValues Stored() => new(_pages, _stored.Value.FirstEntries, _stored.Value.Addresses, _stored.Value.StoredBytes, _stored.Value.RawBytes);
 
     /// <summary>Whether any entry has a stored value.</summary>
-    public bool HasStored => footer.Stored.FirstEntries.Count > 0;
+    public bool HasStored => _footer.Stored.FirstEntries.Count > 0;
 
     /// <summary>A walk over the ids of its documents; what belongs to an id is read with <see cref="EntriesOf"/>.</summary>
-    public KeyCursor Ids() => new(pages, footer.Ids);
+    public KeyCursor Ids() => new(_pages, _footer.Ids);
 
     /// <summary>The entries of the document on which a walk over <see cref="Ids"/> stands.</summary>
     public (int First, int Count) EntriesOf(KeyCursor ids)
@@ -97,14 +97,14 @@ internal sealed class SegmentReader : IDisposable
     /// <summary>Reads every page that is not in memory and checks it.</summary>
     public void Verify()
     {
-        for (int page = 0; page < file.Count; page++)
+        for (int page = 0; page < _file.Count; page++)
         {
-            file.PageOnce(page);
+            _file.PageOnce(page);
         }
     }
 
     /// <inheritdoc/>
-    public void Dispose() => file.Dispose();
+    public void Dispose() => _file.Dispose();
 
     private static SegmentFooter ReadFooter(SegmentFile file, long fileId)
     {

@@ -5,12 +5,12 @@ namespace Rookery.Indexing.Segments;
 /// <summary>The stored values of a segment, by entry. A reader keeps the group that it expanded last: one thread each, and to be disposed.</summary>
 internal sealed class StoredValues(SegmentPages pages, PackedColumn firstEntries, PackedColumn addresses, PackedColumn storedBytes, PackedColumn rawBytes) : IDisposable
 {
-    private byte[] scratch = [];
-    private PooledMemory raw;
-    private int rawLength;
-    private int group = -1;
-    private int entryAt;
-    private int offset;
+    private byte[] _scratch = [];
+    private PooledMemory _raw;
+    private int _rawLength;
+    private int _group = -1;
+    private int _entryAt;
+    private int _offset;
 
     /// <summary>The value of an entry, empty when it has none; until the next call.</summary>
     public ReadOnlySpan<byte> Read(int entry)
@@ -21,32 +21,32 @@ internal sealed class StoredValues(SegmentPages pages, PackedColumn firstEntries
         }
 
         int wanted = GroupOf(entry);
-        if (wanted != group)
+        if (wanted != _group)
         {
             Open(wanted);
         }
 
-        if (entry < entryAt)
+        if (entry < _entryAt)
         {
-            entryAt = (int)firstEntries[group];
-            offset = 0;
+            _entryAt = (int)firstEntries[_group];
+            _offset = 0;
         }
 
-        var bytes = raw.Span[..rawLength];
-        int at = offset;
+        var bytes = _raw.Span[.._rawLength];
+        int at = _offset;
         int length = Varint.ReadInt(bytes, ref at);
-        for (; entryAt < entry; entryAt++)
+        for (; _entryAt < entry; _entryAt++)
         {
-            at = length <= rawLength - at ? at + length : throw Varint.Malformed();
-            offset = at;
+            at = length <= _rawLength - at ? at + length : throw Varint.Malformed();
+            _offset = at;
             length = Varint.ReadInt(bytes, ref at);
         }
 
-        return length <= rawLength - at ? bytes.Slice(at, length) : throw Varint.Malformed();
+        return length <= _rawLength - at ? bytes.Slice(at, length) : throw Varint.Malformed();
     }
 
     /// <inheritdoc/>
-    public void Dispose() => raw.Return();
+    public void Dispose() => _raw.Return();
 
     private int GroupOf(int entry)
     {
@@ -70,22 +70,22 @@ internal sealed class StoredValues(SegmentPages pages, PackedColumn firstEntries
 
     private void Open(int wanted)
     {
-        group = -1;
+        _group = -1;
         int stored = (int)storedBytes[wanted];
-        rawLength = (int)rawBytes[wanted];
-        var bytes = pages.Read((long)addresses[wanted], stored, ref scratch);
-        raw.Grow(0, rawLength);
-        if (stored == rawLength)
+        _rawLength = (int)rawBytes[wanted];
+        var bytes = pages.Read((long)addresses[wanted], stored, ref _scratch);
+        _raw.Grow(0, _rawLength);
+        if (stored == _rawLength)
         {
-            bytes.CopyTo(raw.Span);
+            bytes.CopyTo(_raw.Span);
         }
-        else if (rawLength < stored || !Lz4.TryDecompress(bytes, raw.Span[..rawLength]))
+        else if (_rawLength < stored || !Lz4.TryDecompress(bytes, _raw.Span[.._rawLength]))
         {
             throw Varint.Malformed();
         }
 
-        group = wanted;
-        entryAt = (int)firstEntries[wanted];
-        offset = 0;
+        _group = wanted;
+        _entryAt = (int)firstEntries[wanted];
+        _offset = 0;
     }
 }

@@ -3,8 +3,8 @@ namespace Rookery.Indexing.Segments;
 /// <summary>What a batch keeps of a field beside its terms.</summary>
 internal sealed class BatchField
 {
-    private int[] sortTerms = [];
-    private int[] lengths = [];
+    private int[] _sortTerms = [];
+    private int[] _lengths = [];
 
     /// <summary>Whether positions are kept; settled by the first term.</summary>
     public bool? IsText { get; set; }
@@ -19,33 +19,33 @@ internal sealed class BatchField
     public bool HasLengths { get; private set; }
 
     /// <summary>Bytes of memory it holds.</summary>
-    public long UsedBytes => (long)sizeof(int) * (sortTerms.Length + lengths.Length);
+    public long UsedBytes => (long)sizeof(int) * (_sortTerms.Length + _lengths.Length);
 
     /// <summary>The number of the sort key of an entry; -1 when it has none.</summary>
-    public int SortTermOf(int entry) => entry < sortTerms.Length ? sortTerms[entry] - 1 : -1;
+    public int SortTermOf(int entry) => entry < _sortTerms.Length ? _sortTerms[entry] - 1 : -1;
 
     /// <summary>The length of an entry in tokens; 0 when it was not said.</summary>
-    public int LengthOf(int entry) => entry < lengths.Length ? lengths[entry] : 0;
+    public int LengthOf(int entry) => entry < _lengths.Length ? _lengths[entry] : 0;
 
     /// <summary>Says the sort key of an entry.</summary>
     public void SetSortTerm(int entry, int term)
     {
         HasSortKeys = true;
-        At(ref sortTerms, entry) = term + 1;
+        At(ref _sortTerms, entry) = term + 1;
     }
 
     /// <summary>Says the length of an entry.</summary>
     public void SetLength(int entry, int tokens)
     {
         HasLengths = true;
-        At(ref lengths, entry) = tokens;
+        At(ref _lengths, entry) = tokens;
     }
 
     /// <summary>Forgets all entries.</summary>
     public void Clear()
     {
-        Array.Clear(sortTerms);
-        Array.Clear(lengths);
+        Array.Clear(_sortTerms);
+        Array.Clear(_lengths);
         HasSortKeys = false;
         HasLengths = false;
         HasPlainKeys = true;

@@ -3,23 +3,23 @@ namespace Rookery.Indexing.Segments;
 /// <summary>Writes a batch as one segment: what was replaced within the batch is left out, and terms come into order.</summary>
 internal sealed class BatchWriter
 {
-    private readonly SegmentBuilder batch;
-    private readonly SegmentWriter writer;
-    private readonly int[] places;
-    private readonly SortedTerms sorted = new();
-    private readonly ByteSink postings = new();
-    private readonly int liveEntries;
+    private readonly SegmentBuilder _batch;
+    private readonly SegmentWriter _writer;
+    private readonly int[] _places;
+    private readonly SortedTerms _sorted = new();
+    private readonly ByteSink _postings = new();
+    private readonly int _liveEntries;
 
     private BatchWriter(SegmentBuilder batch, SegmentWriter writer)
     {
-        this.batch = batch;
-        this.writer = writer;
-        places = new int[batch.Entries];
+        _batch = batch;
+        _writer = writer;
+        _places = new int[batch.Entries];
         var documents = batch.AllDocuments;
         var entries = batch.AllEntries;
-        for (int i = 0; i < places.Length; i++)
+        for (int i = 0; i < _places.Length; i++)
         {
-            places[i] = documents[entries[i].Document].IsReplaced ? -1 : liveEntries++;
+            _places[i] = documents[entries[i].Document].IsReplaced ? -1 : _liveEntries++;
         }
     }
 
@@ -53,36 +53,36 @@ internal sealed class BatchWriter
 
     private void WriteField(int number, BatchField field)
     {
-        sorted.Collect(batch.Terms, number);
-        postingsWritten = 0;
-        if (sorted.Numbers.IsEmpty && !field.HasLengths)
+        _sorted.Collect(_batch.Terms, number);
+        _postingsWritten = 0;
+        if (_sorted.Numbers.IsEmpty && !field.HasLengths)
         {
             return;
         }
 
         bool isText = field.IsText == true;
-        writer.BeginField(number, isText);
-        int[] ordinals = field.HasSortKeys ? new int[batch.Terms.Count] : [];
+        _writer.BeginField(number, isText);
+        int[] ordinals = field.HasSortKeys ? new int[_batch.Terms.Count] : [];
         bool[] isSortKey = field.HasSortKeys ? SortKeysOf(field) : [];
-        var numbers = sorted.Numbers;
+        var numbers = _sorted.Numbers;
         for (int i = 0; i < numbers.Length; i++)
         {
             if (i % TermTable.MostTouched == 0)
             {
-                batch.Terms.TouchContents(numbers[i..Math.Min(numbers.Length, i + TermTable.MostTouched)]);
+                _batch.Terms.TouchContents(numbers[i..Math.Min(numbers.Length, i + TermTable.MostTouched)]);
             }
 
             int term = numbers[i];
-            var target = writer.BeginTerm();
+            var target = _writer.BeginTerm();
             AddPostings(term, field, isText, target);
             if (target.Count > 0 || (field.HasSortKeys && isSortKey[term]))
             {
                 if (field.HasSortKeys)
                 {
-                    ordinals[term] = (int)writer.Terms;
+                    ordinals[term] = (int)_writer.Terms;
                 }
 
-                writer.EndTerm(batch.Terms.KeyOf(term));
+                _writer.EndTerm(_batch.Terms.KeyOf(term));
             }
         }
 
@@ -96,15 +96,15 @@ internal sealed class BatchWriter
             total += length;
             return (ulong)length;
         }) : default;
-        writer.EndField(field.HasPlainKeys && !isText && field.HasSortKeys && AllKeysAreTerms(field), sortOrdinals, lengths, withLength, total);
+        _writer.EndField(field.HasPlainKeys && !isText && field.HasSortKeys && AllKeysAreTerms(field), sortOrdinals, lengths, withLength, total);
     }
 
     private bool[] SortKeysOf(BatchField field)
     {
-        bool[] isSortKey = new bool[batch.Terms.Count];
-        for (int entry = 0; entry < places.Length; entry++)
+        bool[] isSortKey = new bool[_batch.Terms.Count];
+        for (int entry = 0; entry < _places.Length; entry++)
         {
-            if (places[entry] >= 0 && field.SortTermOf(entry) is >= 0 and int key)
+            if (_places[entry] >= 0 && field.SortTermOf(entry) is >= 0 and int key)
             {
                 isSortKey[key] = true;
             }
@@ -117,22 +117,22 @@ internal sealed class BatchWriter
     private bool AllKeysAreTerms(BatchField field)
     {
         int withKey = 0;
-        for (int entry = 0; entry < places.Length; entry++)
+        for (int entry = 0; entry < _places.Length; entry++)
         {
-            withKey += places[entry] >= 0 && field.SortTermOf(entry) >= 0 ? 1 : 0;
+            withKey += _places[entry] >= 0 && field.SortTermOf(entry) >= 0 ? 1 : 0;
         }
 
-        return withKey == postingsWritten;
+        return withKey == _postingsWritten;
     }
 
-    private long postingsWritten;
+    private long _postingsWritten;
 
     private PackedColumnRoot WriteColumn(Func<int, ulong> value)
     {
-        var column = writer.BeginColumn();
-        for (int entry = 0; entry < places.Length; entry++)
+        var column = _writer.BeginColumn();
+        for (int entry = 0; entry < _places.Length; entry++)
         {
-            if (places[entry] >= 0)
+            if (_places[entry] >= 0)
             {
                 column.Add(value(entry));
             }
@@ -143,9 +143,9 @@ internal sealed class BatchWriter
 
     private void AddPostings(int number, BatchField field, bool isText, PostingsWriter target)
     {
-        postings.Clear();
-        batch.CopyPostings(number, postings);
-        var bytes = postings.Span;
+        _postings.Clear();
+        _batch.CopyPostings(number, _postings);
+        var bytes = _postings.Span;
         int entry = -1;
         for (int at = 0; at < bytes.Length;)
         {
@@ -160,39 +160,39 @@ internal sealed class BatchWriter
                 PostingPositions.Skip(bytes, ref at, frequency);
             }
 
-            if (places[entry] >= 0)
+            if (_places[entry] >= 0)
             {
-                target.Add(places[entry], frequency, isText ? field.LengthOf(entry) : 1, bytes[from..at]);
+                target.Add(_places[entry], frequency, isText ? field.LengthOf(entry) : 1, bytes[from..at]);
             }
         }
 
-        postingsWritten += target.Count;
+        _postingsWritten += target.Count;
     }
 
     private void WriteIds()
     {
-        var documents = batch.AllDocuments;
-        batch.CollectIds(sorted);
-        foreach (int id in sorted.Numbers)
+        var documents = _batch.AllDocuments;
+        _batch.CollectIds(_sorted);
+        foreach (int id in _sorted.Numbers)
         {
-            ref readonly var document = ref documents[batch.Terms[id].LastEntry];
+            ref readonly var document = ref documents[_batch.Terms[id].LastEntry];
             if (document.EntryCount > 0)
             {
-                writer.AddId(batch.Terms.KeyOf(id), places[document.FirstEntry], document.EntryCount);
+                _writer.AddId(_batch.Terms.KeyOf(id), _places[document.FirstEntry], document.EntryCount);
             }
         }
     }
 
     private void WriteEntries()
     {
-        var documents = batch.AllDocuments;
-        var entries = batch.AllEntries;
-        for (int entry = 0; entry < places.Length; entry++)
+        var documents = _batch.AllDocuments;
+        var entries = _batch.AllEntries;
+        for (int entry = 0; entry < _places.Length; entry++)
         {
-            if (places[entry] >= 0)
+            if (_places[entry] >= 0)
             {
                 ref readonly var document = ref documents[entries[entry].Document];
-                writer.AddEntry(batch.Terms.KeyOf(document.Id), document.Etag, batch.StoredOf(entries[entry]));
+                _writer.AddEntry(_batch.Terms.KeyOf(document.Id), document.Etag, _batch.StoredOf(entries[entry]));
             }
         }
     }

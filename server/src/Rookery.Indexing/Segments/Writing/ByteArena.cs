@@ -9,13 +9,13 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
     private const int ChunkBytes = 1 << ChunkShift;
     private const int ChunkLimit = 1 << (31 - ChunkShift);
 
-    private readonly List<byte[]> chunks = [];
-    private int usedChunks;
-    private long longBytes;
-    private int inChunk = ChunkBytes;
+    private readonly List<byte[]> _chunks = [];
+    private int _usedChunks;
+    private long _longBytes;
+    private int _inChunk = ChunkBytes;
 
     /// <summary>Bytes that pieces take, the ends of chunks included.</summary>
-    public long TakenBytes => usedChunks == 0 ? 0 : ((long)(usedChunks - 1) << ChunkShift) + inChunk + longBytes;
+    public long TakenBytes => _usedChunks == 0 ? 0 : ((long)(_usedChunks - 1) << ChunkShift) + _inChunk + _longBytes;
 
     /// <summary>Whether the share had no more to give; the memory was taken nevertheless, because a document is indexed whole.</summary>
     public bool IsOverBudget { get; private set; }
@@ -23,20 +23,20 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
     /// <summary>Takes a piece and gives its address.</summary>
     public int Take(int bytes)
     {
-        if (bytes > ChunkBytes - inChunk)
+        if (bytes > ChunkBytes - _inChunk)
         {
             NextChunk(bytes);
         }
 
-        int address = ((usedChunks - 1) << ChunkShift) + inChunk;
+        int address = ((_usedChunks - 1) << ChunkShift) + _inChunk;
 
         // Nothing follows a piece that is longer than a chunk.
-        inChunk = Math.Min(inChunk + bytes, ChunkBytes);
+        _inChunk = Math.Min(_inChunk + bytes, ChunkBytes);
         return address;
     }
 
     /// <summary>The bytes from an address to the end of its chunk, at least as many as were taken.</summary>
-    public Span<byte> At(int address) => chunks[address >> ChunkShift].AsSpan(address & (ChunkBytes - 1));
+    public Span<byte> At(int address) => _chunks[address >> ChunkShift].AsSpan(address & (ChunkBytes - 1));
 
     /// <summary>A copy in here.</summary>
     public int Add(ReadOnlySpan<byte> bytes)
@@ -49,18 +49,18 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
     /// <summary>Forgets all pieces.</summary>
     public void Clear()
     {
-        for (int i = chunks.Count - 1; i >= 0; i--)
+        for (int i = _chunks.Count - 1; i >= 0; i--)
         {
-            if (chunks[i].Length > ChunkBytes || IsOverBudget)
+            if (_chunks[i].Length > ChunkBytes || IsOverBudget)
             {
-                share.Release(chunks[i].Length);
-                chunks.RemoveAt(i);
+                share.Release(_chunks[i].Length);
+                _chunks.RemoveAt(i);
             }
         }
 
-        usedChunks = 0;
-        longBytes = 0;
-        inChunk = ChunkBytes;
+        _usedChunks = 0;
+        _longBytes = 0;
+        _inChunk = ChunkBytes;
         IsOverBudget = false;
     }
 
@@ -68,15 +68,15 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
     public void Dispose()
     {
         Clear();
-        share.Release((long)chunks.Count * ChunkBytes);
-        chunks.Clear();
+        share.Release((long)_chunks.Count * ChunkBytes);
+        _chunks.Clear();
     }
 
     private void NextChunk(int bytes)
     {
         int length = Math.Max(bytes, ChunkBytes);
-        Invariant.Holds(usedChunks < ChunkLimit, "a batch has at most 32,768 chunks");
-        if (length > ChunkBytes || usedChunks == chunks.Count)
+        Invariant.Holds(_usedChunks < ChunkLimit, "a batch has at most 32,768 chunks");
+        if (length > ChunkBytes || _usedChunks == _chunks.Count)
         {
             if (!share.TryReserve(length))
             {
@@ -84,11 +84,11 @@ internal sealed class ByteArena(MemoryShare share) : IDisposable
                 IsOverBudget = true;
             }
 
-            chunks.Insert(usedChunks, GC.AllocateUninitializedArray<byte>(length));
+            _chunks.Insert(_usedChunks, GC.AllocateUninitializedArray<byte>(length));
         }
 
-        usedChunks++;
-        longBytes += length - ChunkBytes;
-        inChunk = 0;
+        _usedChunks++;
+        _longBytes += length - ChunkBytes;
+        _inChunk = 0;
     }
 }

@@ -6,27 +6,27 @@ internal sealed class DocumentTableWriter(SegmentOutput output)
     /// <summary>Entries of a block.</summary>
     public const int BlockLength = 32;
 
-    private readonly PackedColumnWriter addresses = new(output);
-    private readonly PackedColumnWriter lengths = new(output);
-    private readonly ByteSink block = new();
-    private readonly byte[] lastId = new byte[SegmentFormat.KeyLimitBytes];
-    private int lastIdLength;
-    private long lastEtag;
-    private int inBlock;
+    private readonly PackedColumnWriter _addresses = new(output);
+    private readonly PackedColumnWriter _lengths = new(output);
+    private readonly ByteSink _block = new();
+    private readonly byte[] _lastId = new byte[SegmentFormat.KeyLimitBytes];
+    private int _lastIdLength;
+    private long _lastEtag;
+    private int _inBlock;
 
     /// <summary>Adds the next entry.</summary>
     public void Add(ReadOnlySpan<byte> id, long etag)
     {
-        int shared = id.CommonPrefixLength(lastId.AsSpan(0, lastIdLength));
-        block.WriteVarint((ulong)shared);
-        block.WriteVarint((ulong)(id.Length - shared));
-        block.Write(id[shared..]);
-        long distance = etag - lastEtag;
-        block.WriteVarint((ulong)((distance << 1) ^ (distance >> 63)));
-        id.CopyTo(lastId);
-        lastIdLength = id.Length;
-        lastEtag = etag;
-        if (++inBlock == BlockLength)
+        int shared = id.CommonPrefixLength(_lastId.AsSpan(0, _lastIdLength));
+        _block.WriteVarint((ulong)shared);
+        _block.WriteVarint((ulong)(id.Length - shared));
+        _block.Write(id[shared..]);
+        long distance = etag - _lastEtag;
+        _block.WriteVarint((ulong)((distance << 1) ^ (distance >> 63)));
+        id.CopyTo(_lastId);
+        _lastIdLength = id.Length;
+        _lastEtag = etag;
+        if (++_inBlock == BlockLength)
         {
             CloseBlock();
         }
@@ -35,21 +35,21 @@ internal sealed class DocumentTableWriter(SegmentOutput output)
     /// <summary>Writes what is left.</summary>
     public (PackedColumnRoot Addresses, PackedColumnRoot Lengths) Finish()
     {
-        if (inBlock > 0)
+        if (_inBlock > 0)
         {
             CloseBlock();
         }
 
-        return (addresses.Finish(), lengths.Finish());
+        return (_addresses.Finish(), _lengths.Finish());
     }
 
     private void CloseBlock()
     {
-        addresses.Add((ulong)output.Write(block.Span));
-        lengths.Add((ulong)block.Length);
-        block.Clear();
-        lastIdLength = 0;
-        lastEtag = 0;
-        inBlock = 0;
+        _addresses.Add((ulong)output.Write(_block.Span));
+        _lengths.Add((ulong)_block.Length);
+        _block.Clear();
+        _lastIdLength = 0;
+        _lastEtag = 0;
+        _inBlock = 0;
     }
 }

@@ -14,27 +14,27 @@ internal sealed class KeyTreeWriter
     private const int LeastItems = 4;
     private const int RunBytes = 128 << 10;
 
-    private readonly SegmentOutput output;
-    private readonly bool isLeaf;
-    private readonly ByteSink items = new(2 * BlockBytes);
-    private readonly ByteSink sealedBlocks = new();
-    private readonly List<(byte[] Separator, int Start, long Keys)> run = [];
-    private readonly byte[] lastKey = new byte[SegmentFormat.KeyLimitBytes];
-    private readonly ByteSink childPayload = new(2 * Varint.LimitBytes);
-    private KeyTreeWriter? parent;
-    private byte[] separator = [];
-    private int lastKeyLength;
-    private int itemCount;
-    private long keysInBlock;
-    private long blocks;
-    private long lastAddress;
+    private readonly SegmentOutput _output;
+    private readonly bool _isLeaf;
+    private readonly ByteSink _items = new(2 * BlockBytes);
+    private readonly ByteSink _sealedBlocks = new();
+    private readonly List<(byte[] Separator, int Start, long Keys)> _run = [];
+    private readonly byte[] _lastKey = new byte[SegmentFormat.KeyLimitBytes];
+    private readonly ByteSink _childPayload = new(2 * Varint.LimitBytes);
+    private KeyTreeWriter? _parent;
+    private byte[] _separator = [];
+    private int _lastKeyLength;
+    private int _itemCount;
+    private long _keysInBlock;
+    private long _blocks;
+    private long _lastAddress;
 
     public KeyTreeWriter(SegmentOutput output)
         : this(output, isLeaf: true)
     {
     }
 
-    private KeyTreeWriter(SegmentOutput output, bool isLeaf) => (this.output, this.isLeaf) = (output, isLeaf);
+    private KeyTreeWriter(SegmentOutput output, bool isLeaf) => (_output, _isLeaf) = (output, isLeaf);
 
     /// <summary>Keys added.</summary>
     public long Count { get; private set; }
@@ -56,42 +56,42 @@ internal sealed class KeyTreeWriter
 
     private void Add(ReadOnlySpan<byte> key, ReadOnlySpan<byte> payload, long keys)
     {
-        var last = lastKey.AsSpan(0, lastKeyLength);
+        var last = _lastKey.AsSpan(0, _lastKeyLength);
         Invariant.Holds(key.Length <= SegmentFormat.KeyLimitBytes, "a key is no longer than a term");
         Invariant.Holds(Count == 0 || key.SequenceCompareTo(last) > 0, "the keys of a tree ascend");
         int shared = key.CommonPrefixLength(last);
-        if (items.Length >= BlockBytes && itemCount >= LeastItems)
+        if (_items.Length >= BlockBytes && _itemCount >= LeastItems)
         {
             SealBlock();
 
             // The keys of a level above are not the last ones below them: what is above one of them need not be above all of its child.
-            separator = (isLeaf ? key[..(shared + 1)] : key).ToArray();
+            _separator = (_isLeaf ? key[..(shared + 1)] : key).ToArray();
         }
 
         // A block can be read without those before it.
-        shared = itemCount == 0 ? 0 : shared;
-        items.WriteVarint((ulong)shared);
-        items.WriteVarint((ulong)(key.Length - shared));
-        items.Write(key[shared..]);
-        items.WriteVarint((ulong)payload.Length);
-        items.Write(payload);
-        key.CopyTo(lastKey);
-        lastKeyLength = key.Length;
-        itemCount++;
-        keysInBlock += keys;
+        shared = _itemCount == 0 ? 0 : shared;
+        _items.WriteVarint((ulong)shared);
+        _items.WriteVarint((ulong)(key.Length - shared));
+        _items.Write(key[shared..]);
+        _items.WriteVarint((ulong)payload.Length);
+        _items.Write(payload);
+        key.CopyTo(_lastKey);
+        _lastKeyLength = key.Length;
+        _itemCount++;
+        _keysInBlock += keys;
         Count += keys;
     }
 
     private void SealBlock()
     {
-        run.Add((separator, sealedBlocks.Length, keysInBlock));
-        sealedBlocks.WriteVarint((ulong)itemCount);
-        sealedBlocks.Write(items.Span);
-        items.Clear();
-        itemCount = 0;
-        keysInBlock = 0;
-        blocks++;
-        if (sealedBlocks.Length >= RunBytes)
+        _run.Add((_separator, _sealedBlocks.Length, _keysInBlock));
+        _sealedBlocks.WriteVarint((ulong)_itemCount);
+        _sealedBlocks.Write(_items.Span);
+        _items.Clear();
+        _itemCount = 0;
+        _keysInBlock = 0;
+        _blocks++;
+        if (_sealedBlocks.Length >= RunBytes)
         {
             WriteRun();
         }
@@ -99,35 +99,35 @@ internal sealed class KeyTreeWriter
 
     private void WriteRun()
     {
-        for (int i = 0; i < run.Count; i++)
+        for (int i = 0; i < _run.Count; i++)
         {
-            int end = i + 1 < run.Count ? run[i + 1].Start : sealedBlocks.Length;
-            lastAddress = output.WriteUnit(sealedBlocks.Span[run[i].Start..end]);
+            int end = i + 1 < _run.Count ? _run[i + 1].Start : _sealedBlocks.Length;
+            _lastAddress = _output.WriteUnit(_sealedBlocks.Span[_run[i].Start..end]);
 
             // A tree of one block needs none above it.
-            if (blocks > 1)
+            if (_blocks > 1)
             {
-                parent ??= new KeyTreeWriter(output, isLeaf: false);
-                childPayload.Clear();
-                childPayload.WriteVarint((ulong)lastAddress);
-                childPayload.WriteVarint((ulong)run[i].Keys);
-                parent.Add(run[i].Separator, childPayload.Span, run[i].Keys);
+                _parent ??= new KeyTreeWriter(_output, isLeaf: false);
+                _childPayload.Clear();
+                _childPayload.WriteVarint((ulong)_lastAddress);
+                _childPayload.WriteVarint((ulong)_run[i].Keys);
+                _parent.Add(_run[i].Separator, _childPayload.Span, _run[i].Keys);
             }
         }
 
-        sealedBlocks.Clear();
-        run.Clear();
+        _sealedBlocks.Clear();
+        _run.Clear();
     }
 
     private KeyTreeRoot FinishLevel(int height)
     {
         WriteRun();
-        if (parent is null)
+        if (_parent is null)
         {
-            return new KeyTreeRoot(lastAddress, height, Count);
+            return new KeyTreeRoot(_lastAddress, height, Count);
         }
 
-        parent.SealBlock();
-        return parent.FinishLevel(height + 1);
+        _parent.SealBlock();
+        return _parent.FinishLevel(height + 1);
     }
 }

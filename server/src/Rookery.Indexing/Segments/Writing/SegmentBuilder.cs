@@ -14,48 +14,48 @@ internal sealed class SegmentBuilder : IDisposable
     /// <summary>The field that document ids have among the terms.</summary>
     internal const int IdField = -1;
 
-    private readonly MemoryShare share;
-    private readonly ByteArena arena;
-    private readonly TermTable terms;
-    private BatchField?[] fields = [];
-    private readonly List<BatchDocument> documents = [];
-    private readonly List<BatchEntry> entries = [];
-    private readonly List<ulong> pending = [];
-    private readonly ByteSink encoded = new();
-    private long reserved;
-    private bool isInEntry;
-    private bool areIdsAscending = true;
+    private readonly MemoryShare _share;
+    private readonly ByteArena _arena;
+    private readonly TermTable _terms;
+    private BatchField?[] _fields = [];
+    private readonly List<BatchDocument> _documents = [];
+    private readonly List<BatchEntry> _entries = [];
+    private readonly List<ulong> _pending = [];
+    private readonly ByteSink _encoded = new();
+    private long _reserved;
+    private bool _isInEntry;
+    private bool _areIdsAscending = true;
 
     /// <summary>An empty batch.</summary>
     /// <param name="share">What its memory is charged to.</param>
     public SegmentBuilder(MemoryShare share)
     {
-        this.share = share;
-        arena = new ByteArena(share);
-        terms = new TermTable(arena, share);
+        _share = share;
+        _arena = new ByteArena(share);
+        _terms = new TermTable(_arena, share);
     }
 
     /// <summary>Entries, those that were replaced within the batch included.</summary>
-    public int Entries => entries.Count;
+    public int Entries => _entries.Count;
 
     /// <summary>Documents that were put or deleted; one that came twice counts twice.</summary>
-    public int Documents => documents.Count;
+    public int Documents => _documents.Count;
 
     /// <summary>Bytes that the changes take, without the memory that is kept for more of them. 0 when there are none.</summary>
-    public long ContentBytes => documents.Count == 0 ? 0
-        : arena.TakenBytes + ((long)terms.Count * TermTable.BytesPerTerm) + ((long)documents.Count * Unsafe.SizeOf<BatchDocument>()) + ((long)entries.Count * Unsafe.SizeOf<BatchEntry>());
+    public long ContentBytes => _documents.Count == 0 ? 0
+        : _arena.TakenBytes + ((long)_terms.Count * TermTable.BytesPerTerm) + ((long)_documents.Count * Unsafe.SizeOf<BatchDocument>()) + ((long)_entries.Count * Unsafe.SizeOf<BatchEntry>());
 
     /// <summary>Whether memory is short: the batch should be applied before the next document.</summary>
-    public bool IsOverBudget => arena.IsOverBudget;
+    public bool IsOverBudget => _arena.IsOverBudget;
 
-    internal TermTable Terms => terms;
+    internal TermTable Terms => _terms;
 
     /// <summary>The fields by number; null for numbers without one.</summary>
-    internal ReadOnlySpan<BatchField?> Fields => fields;
+    internal ReadOnlySpan<BatchField?> Fields => _fields;
 
-    internal ReadOnlySpan<BatchEntry> AllEntries => CollectionsMarshal.AsSpan(entries);
+    internal ReadOnlySpan<BatchEntry> AllEntries => CollectionsMarshal.AsSpan(_entries);
 
-    internal ReadOnlySpan<BatchDocument> AllDocuments => CollectionsMarshal.AsSpan(documents);
+    internal ReadOnlySpan<BatchDocument> AllDocuments => CollectionsMarshal.AsSpan(_documents);
 
     /// <summary>Removes a document: all its entries, in this batch and in all older segments.</summary>
     public void Delete(ReadOnlySpan<byte> id) => BeginDocument(id, 0);
@@ -65,28 +65,28 @@ internal sealed class SegmentBuilder : IDisposable
     /// <param name="etag">The version's etag.</param>
     public void BeginDocument(ReadOnlySpan<byte> id, long etag)
     {
-        Invariant.Holds(!isInEntry, "an entry is ended before the next document");
+        Invariant.Holds(!_isInEntry, "an entry is ended before the next document");
         Invariant.Holds(id.Length is > 0 and <= SegmentFormat.KeyLimitBytes, "an id is not empty and no longer than a term");
         int number = NumberOfId(id);
-        ref Term term = ref terms[number];
+        ref Term term = ref _terms[number];
         if (term.LastEntry >= 0)
         {
-            ref var before = ref CollectionsMarshal.AsSpan(documents)[term.LastEntry];
+            ref var before = ref CollectionsMarshal.AsSpan(_documents)[term.LastEntry];
             before = before with { IsReplaced = true };
         }
 
-        term.LastEntry = documents.Count;
-        documents.Add(new BatchDocument(number, etag, entries.Count, 0, IsReplaced: false));
+        term.LastEntry = _documents.Count;
+        _documents.Add(new BatchDocument(number, etag, _entries.Count, 0, IsReplaced: false));
         Charge();
     }
 
     /// <summary>Begins an entry of the document.</summary>
     public void BeginEntry()
     {
-        Invariant.Holds(!isInEntry && documents.Count > 0, "an entry belongs to a document and follows the end of the one before");
-        isInEntry = true;
-        entries.Add(new BatchEntry(documents.Count - 1, 0, 0));
-        pending.Clear();
+        Invariant.Holds(!_isInEntry && _documents.Count > 0, "an entry belongs to a document and follows the end of the one before");
+        _isInEntry = true;
+        _entries.Add(new BatchEntry(_documents.Count - 1, 0, 0));
+        _pending.Clear();
     }
 
     /// <summary>Adds a term of the entry; once is as good as twice.</summary>
@@ -96,7 +96,7 @@ internal sealed class SegmentBuilder : IDisposable
 
     /// <summary>Says which tokens come next, so that they are looked up faster.</summary>
     /// <param name="hashes">Up to <see cref="TermTable.MostTouched"/> of <see cref="TermTable.HashOf"/>.</param>
-    public void Announce(ReadOnlySpan<uint> hashes) => terms.Touch(hashes);
+    public void Announce(ReadOnlySpan<uint> hashes) => _terms.Touch(hashes);
 
     /// <summary>Adds a token of a text.</summary>
     /// <param name="field">The field's number, which has only tokens in all entries.</param>
@@ -114,32 +114,32 @@ internal sealed class SegmentBuilder : IDisposable
     /// <summary>Says how many tokens the entry's text has. An entry with tokens needs it.</summary>
     public void SetLength(int field, int tokens)
     {
-        Invariant.Holds(isInEntry && tokens >= 0, "a length belongs to an entry");
-        FieldOf(field).SetLength(entries.Count - 1, tokens);
+        Invariant.Holds(_isInEntry && tokens >= 0, "a length belongs to an entry");
+        FieldOf(field).SetLength(_entries.Count - 1, tokens);
     }
 
     /// <summary>Says by what the entry is sorted in a field. It should be one of the entry's terms there: the dictionary then holds it once.</summary>
     public void SetSortKey(int field, ReadOnlySpan<byte> key)
     {
-        Invariant.Holds(isInEntry && key.Length <= SegmentFormat.KeyLimitBytes, "a sort key belongs to an entry and is no longer than a term");
-        FieldOf(field).SetSortTerm(entries.Count - 1, terms.Find(field, key));
+        Invariant.Holds(_isInEntry && key.Length <= SegmentFormat.KeyLimitBytes, "a sort key belongs to an entry and is no longer than a term");
+        FieldOf(field).SetSortTerm(_entries.Count - 1, _terms.Find(field, key));
     }
 
     /// <summary>Says what is given back with the entry: a projected value or a result.</summary>
     public void SetStored(ReadOnlySpan<byte> value)
     {
-        Invariant.Holds(isInEntry, "a value belongs to an entry");
-        CollectionsMarshal.AsSpan(entries)[^1] = new BatchEntry(documents.Count - 1, value.IsEmpty ? 0 : arena.Add(value), value.Length);
+        Invariant.Holds(_isInEntry, "a value belongs to an entry");
+        CollectionsMarshal.AsSpan(_entries)[^1] = new BatchEntry(_documents.Count - 1, value.IsEmpty ? 0 : _arena.Add(value), value.Length);
     }
 
     /// <summary>Ends the entry.</summary>
     public void EndEntry()
     {
-        Invariant.Holds(isInEntry, "an entry is begun before it ends");
-        isInEntry = false;
-        ref var document = ref CollectionsMarshal.AsSpan(documents)[^1];
+        Invariant.Holds(_isInEntry, "an entry is begun before it ends");
+        _isInEntry = false;
+        ref var document = ref CollectionsMarshal.AsSpan(_documents)[^1];
         document = document with { EntryCount = document.EntryCount + 1 };
-        var sorted = CollectionsMarshal.AsSpan(pending);
+        var sorted = CollectionsMarshal.AsSpan(_pending);
         sorted.Sort();
         for (int from = 0; from < sorted.Length;)
         {
@@ -159,41 +159,41 @@ internal sealed class SegmentBuilder : IDisposable
     /// <summary>Forgets all changes and keeps the memory for the next batch.</summary>
     public void Clear()
     {
-        terms.Clear();
-        arena.Clear();
-        documents.Clear();
-        entries.Clear();
-        pending.Clear();
-        isInEntry = false;
-        areIdsAscending = true;
-        foreach (var field in fields)
+        _terms.Clear();
+        _arena.Clear();
+        _documents.Clear();
+        _entries.Clear();
+        _pending.Clear();
+        _isInEntry = false;
+        _areIdsAscending = true;
+        foreach (var field in _fields)
         {
             field?.Clear();
         }
     }
 
     /// <summary>Copies what a term's postings are: per posting varint distance to the entry before, of text times 2, plus 1 when it stands there once, else varint frequency; positions.</summary>
-    internal void CopyPostings(int term, ByteSink sink) => terms.CopyTo(term, sink);
+    internal void CopyPostings(int term, ByteSink sink) => _terms.CopyTo(term, sink);
 
     /// <summary>The value of an entry.</summary>
-    internal ReadOnlySpan<byte> StoredOf(in BatchEntry entry) => entry.StoredBytes == 0 ? default : arena.At(entry.StoredAddress)[..entry.StoredBytes];
+    internal ReadOnlySpan<byte> StoredOf(in BatchEntry entry) => entry.StoredBytes == 0 ? default : _arena.At(entry.StoredAddress)[..entry.StoredBytes];
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        terms.Dispose();
-        arena.Dispose();
-        share.Release(reserved);
-        reserved = 0;
-        fields = [];
+        _terms.Dispose();
+        _arena.Dispose();
+        _share.Release(_reserved);
+        _reserved = 0;
+        _fields = [];
     }
 
     /// <summary>The terms that are ids of documents, in order.</summary>
     internal void CollectIds(SortedTerms target)
     {
-        if (!areIdsAscending)
+        if (!_areIdsAscending)
         {
-            target.Collect(terms, IdField);
+            target.Collect(_terms, IdField);
             return;
         }
 
@@ -207,82 +207,82 @@ internal sealed class SegmentBuilder : IDisposable
     // A first build comes in the order of ids: none comes twice then, and looking for each, and sorting them, took a quarter of a build of short documents.
     private int NumberOfId(ReadOnlySpan<byte> id)
     {
-        if (areIdsAscending)
+        if (_areIdsAscending)
         {
-            if (documents.Count == 0 || id.SequenceCompareTo(terms.KeyOf(documents[^1].Id)) > 0)
+            if (_documents.Count == 0 || id.SequenceCompareTo(_terms.KeyOf(_documents[^1].Id)) > 0)
             {
-                return terms.AddUnlinked(IdField, id);
+                return _terms.AddUnlinked(IdField, id);
             }
 
-            areIdsAscending = false;
-            terms.LinkAll();
+            _areIdsAscending = false;
+            _terms.LinkAll();
         }
 
-        return terms.Find(IdField, id);
+        return _terms.Find(IdField, id);
     }
 
     private void AddPending(int field, ReadOnlySpan<byte> term, uint hash, int position, bool isText)
     {
-        Invariant.Holds(isInEntry && field >= 0 && term.Length <= SegmentFormat.KeyLimitBytes, "a term belongs to an entry and a field and has a limit");
+        Invariant.Holds(_isInEntry && field >= 0 && term.Length <= SegmentFormat.KeyLimitBytes, "a term belongs to an entry and a field and has a limit");
         var state = FieldOf(field);
         Invariant.Holds((state.IsText ??= isText) == isText, "a field has either tokens or terms");
-        pending.Add(((ulong)(uint)terms.Find(field, term, hash) << 32) | (uint)position);
+        _pending.Add(((ulong)(uint)_terms.Find(field, term, hash) << 32) | (uint)position);
     }
 
     private BatchField FieldOf(int number)
     {
-        if (number >= fields.Length)
+        if (number >= _fields.Length)
         {
-            Array.Resize(ref fields, number + 1);
+            Array.Resize(ref _fields, number + 1);
         }
 
-        return fields[number] ??= new BatchField();
+        return _fields[number] ??= new BatchField();
     }
 
     private void AddPosting(int number, ReadOnlySpan<ulong> places)
     {
-        ref Term term = ref terms[number];
-        int entry = entries.Count - 1;
+        ref Term term = ref _terms[number];
+        int entry = _entries.Count - 1;
         ulong distance = (ulong)(entry - term.LastEntry);
         term.LastEntry = entry;
-        encoded.Clear();
-        var field = fields[term.Field]!;
+        _encoded.Clear();
+        var field = _fields[term.Field]!;
         if (field.IsText != true)
         {
             field.HasPlainKeys &= field.SortTermOf(entry) == number;
-            encoded.WriteVarint(distance);
+            _encoded.WriteVarint(distance);
         }
         else
         {
-            encoded.WriteVarint((distance << 1) | (places.Length == 1 ? 1u : 0));
+            _encoded.WriteVarint((distance << 1) | (places.Length == 1 ? 1u : 0));
             if (places.Length != 1)
             {
-                encoded.WriteVarint((ulong)places.Length);
+                _encoded.WriteVarint((ulong)places.Length);
             }
 
             uint before = 0;
             foreach (ulong place in places)
             {
-                encoded.WriteVarint((uint)place - before);
+                _encoded.WriteVarint((uint)place - before);
                 before = (uint)place;
             }
         }
 
-        terms.Append(number, encoded.Span);
+        _terms.Append(number, _encoded.Span);
     }
 
     private void Charge()
     {
-        long now = ((long)documents.Capacity * Unsafe.SizeOf<BatchDocument>()) + ((long)entries.Capacity * Unsafe.SizeOf<BatchEntry>()) + ((long)pending.Capacity * sizeof(ulong));
-        foreach (var field in fields)
+        long now = ((long)_documents.Capacity * Unsafe.SizeOf<BatchDocument>()) + ((long)_entries.Capacity * Unsafe.SizeOf<BatchEntry>()) + ((long)_pending.Capacity * sizeof(ulong));
+        foreach (var field in _fields)
         {
             now += field?.UsedBytes ?? 0;
         }
 
-        if (now > reserved)
+        if (now > _reserved)
         {
-            share.Reserve(now - reserved);
-            reserved = now;
+            _share.Reserve(now - _reserved);
+            _reserved = now;
         }
     }
 }

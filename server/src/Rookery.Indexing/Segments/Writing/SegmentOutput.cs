@@ -12,30 +12,30 @@ internal sealed class SegmentOutput : IDisposable
     private const int PagesPerWrite = 16;
     private const int WritesPerSync = 2;
 
-    private readonly IDisk disk;
-    private readonly IDiskFile file;
-    private readonly long fileId;
-    private readonly IIoRecorder io;
-    private PooledMemory buffer = PooledMemory.Rent(PagesPerWrite * SegmentFormat.StoredPageBytes);
-    private long pagesWritten;
-    private int pagesBuffered;
-    private int inPage;
-    private int unsyncedWrites;
-    private bool finished;
+    private readonly IDisk _disk;
+    private readonly IDiskFile _file;
+    private readonly long _fileId;
+    private readonly IIoRecorder _io;
+    private PooledMemory _buffer = PooledMemory.Rent(PagesPerWrite * SegmentFormat.StoredPageBytes);
+    private long _pagesWritten;
+    private int _pagesBuffered;
+    private int _inPage;
+    private int _unsyncedWrites;
+    private bool _finished;
 
     public SegmentOutput(IDisk disk, string path, long fileId, IIoRecorder io)
     {
-        this.disk = disk;
-        this.fileId = fileId;
-        this.io = io;
-        file = disk.Open(path, DiskOpen.CreateNew);
+        _disk = disk;
+        _fileId = fileId;
+        _io = io;
+        _file = disk.Open(path, DiskOpen.CreateNew);
         Span<byte> header = stackalloc byte[SegmentFormat.HeaderBytes];
         SegmentFormat.WriteHeader(header, fileId);
         Write(header);
     }
 
     /// <summary>The address of the next byte.</summary>
-    public long Position => ((pagesWritten + pagesBuffered) << SegmentFormat.PageShift) + inPage;
+    public long Position => ((_pagesWritten + _pagesBuffered) << SegmentFormat.PageShift) + _inPage;
 
     /// <summary>Bytes handed to the disk.</summary>
     public long WrittenBytes { get; private set; }
@@ -45,11 +45,11 @@ internal sealed class SegmentOutput : IDisposable
     public long WriteUnit(ReadOnlySpan<byte> unit)
     {
         Invariant.Holds(unit.Length <= SegmentFormat.PageBytes, "a unit fits a page");
-        int left = SegmentFormat.PageBytes - inPage;
+        int left = SegmentFormat.PageBytes - _inPage;
         if (unit.Length > left)
         {
-            Page.Slice(inPage, left).Clear();
-            inPage += left;
+            Page.Slice(_inPage, left).Clear();
+            _inPage += left;
             ClosePage();
         }
 
@@ -63,11 +63,11 @@ internal sealed class SegmentOutput : IDisposable
         long address = Position;
         while (!data.IsEmpty)
         {
-            int part = Math.Min(data.Length, SegmentFormat.PageBytes - inPage);
-            data[..part].CopyTo(Page[inPage..]);
-            inPage += part;
+            int part = Math.Min(data.Length, SegmentFormat.PageBytes - _inPage);
+            data[..part].CopyTo(Page[_inPage..]);
+            _inPage += part;
             data = data[part..];
-            if (inPage == SegmentFormat.PageBytes)
+            if (_inPage == SegmentFormat.PageBytes)
             {
                 ClosePage();
             }
@@ -80,28 +80,28 @@ internal sealed class SegmentOutput : IDisposable
     /// <returns>The file's length in bytes.</returns>
     public long Finish()
     {
-        if (inPage > 0)
+        if (_inPage > 0)
         {
             ClosePage();
         }
 
         WriteOut();
         Sync();
-        finished = true;
+        _finished = true;
         return WrittenBytes;
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        file.Dispose();
-        buffer.Return();
-        if (!finished)
+        _file.Dispose();
+        _buffer.Return();
+        if (!_finished)
         {
-            finished = true;
+            _finished = true;
             try
             {
-                disk.Delete(file.Path);
+                _disk.Delete(_file.Path);
             }
             catch (DiskException)
             {
@@ -110,23 +110,23 @@ internal sealed class SegmentOutput : IDisposable
         }
     }
 
-    private Span<byte> Page => buffer.Span.Slice(PageStart, SegmentFormat.StoredPageBytes);
+    private Span<byte> Page => _buffer.Span.Slice(PageStart, SegmentFormat.StoredPageBytes);
 
-    private int PageStart => pagesBuffered * SegmentFormat.StoredPageBytes;
+    private int PageStart => _pagesBuffered * SegmentFormat.StoredPageBytes;
 
-    private int lastPageBytes;
+    private int _lastPageBytes;
 
     private void ClosePage()
     {
         var page = Page;
-        BinaryPrimitives.WriteUInt32LittleEndian(page[inPage..], SegmentFormat.ChecksumOf(fileId, pagesWritten + pagesBuffered, page[..inPage]));
-        lastPageBytes = inPage + sizeof(uint);
-        pagesBuffered++;
-        inPage = 0;
-        if (pagesBuffered == PagesPerWrite)
+        BinaryPrimitives.WriteUInt32LittleEndian(page[_inPage..], SegmentFormat.ChecksumOf(_fileId, _pagesWritten + _pagesBuffered, page[.._inPage]));
+        _lastPageBytes = _inPage + sizeof(uint);
+        _pagesBuffered++;
+        _inPage = 0;
+        if (_pagesBuffered == PagesPerWrite)
         {
             WriteOut();
-            if (++unsyncedWrites == WritesPerSync)
+            if (++_unsyncedWrites == WritesPerSync)
             {
                 Sync();
             }
@@ -135,25 +135,25 @@ internal sealed class SegmentOutput : IDisposable
 
     private void WriteOut()
     {
-        if (pagesBuffered == 0)
+        if (_pagesBuffered == 0)
         {
             return;
         }
 
-        int bytes = ((pagesBuffered - 1) * SegmentFormat.StoredPageBytes) + lastPageBytes;
-        long begun = io.Begin();
-        file.Write(buffer.Span[..bytes], WrittenBytes);
-        io.Record(IoKind.Index, begun, bytes);
+        int bytes = ((_pagesBuffered - 1) * SegmentFormat.StoredPageBytes) + _lastPageBytes;
+        long begun = _io.Begin();
+        _file.Write(_buffer.Span[..bytes], WrittenBytes);
+        _io.Record(IoKind.Index, begun, bytes);
         WrittenBytes += bytes;
-        pagesWritten += pagesBuffered;
-        pagesBuffered = 0;
+        _pagesWritten += _pagesBuffered;
+        _pagesBuffered = 0;
     }
 
     private void Sync()
     {
-        long begun = io.Begin();
-        file.Sync();
-        io.Record(IoKind.Index, begun, 0);
-        unsyncedWrites = 0;
+        long begun = _io.Begin();
+        _file.Sync();
+        _io.Record(IoKind.Index, begun, 0);
+        _unsyncedWrites = 0;
     }
 }

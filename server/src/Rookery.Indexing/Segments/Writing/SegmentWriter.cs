@@ -9,102 +9,102 @@ namespace Rookery.Indexing.Segments;
 /// </summary>
 internal sealed class SegmentWriter : IDisposable
 {
-    private readonly SegmentOutput output;
-    private readonly long fileId;
-    private readonly List<SegmentFieldFooter> fields = [];
-    private readonly ByteSink payload = new();
-    private readonly KeyTreeWriter ids;
-    private readonly DocumentTableWriter documents;
-    private readonly StoredValuesWriter stored;
-    private KeyTreeWriter terms;
-    private int field = -1;
-    private bool isText;
-    private bool hasStored;
-    private int entries;
+    private readonly SegmentOutput _output;
+    private readonly long _fileId;
+    private readonly List<SegmentFieldFooter> _fields = [];
+    private readonly ByteSink _payload = new();
+    private readonly KeyTreeWriter _ids;
+    private readonly DocumentTableWriter _documents;
+    private readonly StoredValuesWriter _stored;
+    private KeyTreeWriter _terms;
+    private int _field = -1;
+    private bool _isText;
+    private bool _hasStored;
+    private int _entries;
 
     /// <summary>Creates the file.</summary>
     public SegmentWriter(IDisk disk, string path, long fileId, IIoRecorder io)
     {
-        this.fileId = fileId;
-        output = new SegmentOutput(disk, path, fileId, io);
-        Postings = new PostingsWriter(output);
-        terms = new KeyTreeWriter(output);
-        ids = new KeyTreeWriter(output);
-        documents = new DocumentTableWriter(output);
-        stored = new StoredValuesWriter(output);
+        _fileId = fileId;
+        _output = new SegmentOutput(disk, path, fileId, io);
+        Postings = new PostingsWriter(_output);
+        _terms = new KeyTreeWriter(_output);
+        _ids = new KeyTreeWriter(_output);
+        _documents = new DocumentTableWriter(_output);
+        _stored = new StoredValuesWriter(_output);
     }
 
     /// <summary>Where the postings of the next term go.</summary>
     public PostingsWriter Postings { get; }
 
     /// <summary>Bytes so far.</summary>
-    public long Position => output.Position;
+    public long Position => _output.Position;
 
     /// <summary>Terms of the field so far.</summary>
-    public long Terms => terms.Count;
+    public long Terms => _terms.Count;
 
     /// <summary>Begins a field.</summary>
     public void BeginField(int number, bool hasFrequencies)
     {
-        Invariant.Holds(number > field, "the fields of a segment ascend");
-        field = number;
-        isText = hasFrequencies;
-        terms = new KeyTreeWriter(output);
+        Invariant.Holds(number > _field, "the fields of a segment ascend");
+        _field = number;
+        _isText = hasFrequencies;
+        _terms = new KeyTreeWriter(_output);
     }
 
     /// <summary>Begins a term; then its postings go to <see cref="Postings"/>.</summary>
     public PostingsWriter BeginTerm()
     {
-        Postings.Begin(isText);
+        Postings.Begin(_isText);
         return Postings;
     }
 
     /// <summary>Ends a term, which is higher than the one before.</summary>
     public void EndTerm(ReadOnlySpan<byte> term)
     {
-        payload.Clear();
-        Postings.Finish(payload);
-        terms.Add(term, payload.Span);
+        _payload.Clear();
+        Postings.Finish(_payload);
+        _terms.Add(term, _payload.Span);
     }
 
     /// <summary>Begins a column of the field, after its terms.</summary>
-    public PackedColumnWriter BeginColumn() => new(output);
+    public PackedColumnWriter BeginColumn() => new(_output);
 
     /// <summary>Ends the field.</summary>
     public void EndField(bool hasPlainKeys, PackedColumnRoot sortOrdinals, PackedColumnRoot lengths, long entriesWithLength, long totalLength) =>
-        fields.Add(new SegmentFieldFooter(field, isText, hasPlainKeys, terms.Finish(), sortOrdinals, lengths, entriesWithLength, totalLength));
+        _fields.Add(new SegmentFieldFooter(_field, _isText, hasPlainKeys, _terms.Finish(), sortOrdinals, lengths, entriesWithLength, totalLength));
 
     /// <summary>Adds a document, whose id is higher than the one before, and its entries.</summary>
     public void AddId(ReadOnlySpan<byte> id, int firstEntry, int count)
     {
-        payload.Clear();
-        payload.WriteVarint((ulong)firstEntry);
-        payload.WriteVarint((ulong)count);
-        ids.Add(id, payload.Span);
+        _payload.Clear();
+        _payload.WriteVarint((ulong)firstEntry);
+        _payload.WriteVarint((ulong)count);
+        _ids.Add(id, _payload.Span);
     }
 
     /// <summary>Adds the next entry.</summary>
     public void AddEntry(ReadOnlySpan<byte> id, long etag, ReadOnlySpan<byte> value)
     {
-        Invariant.Holds(entries < SegmentFormat.EntryLimit, "a segment has at most 2^28 entries");
-        documents.Add(id, etag);
+        Invariant.Holds(_entries < SegmentFormat.EntryLimit, "a segment has at most 2^28 entries");
+        _documents.Add(id, etag);
 
         // Most indexes store nothing: values begin with the first that is there, and those before it are empty.
-        if (!hasStored && !value.IsEmpty)
+        if (!_hasStored && !value.IsEmpty)
         {
-            hasStored = true;
-            for (int i = 0; i < entries; i++)
+            _hasStored = true;
+            for (int i = 0; i < _entries; i++)
             {
-                stored.Add([]);
+                _stored.Add([]);
             }
         }
 
-        if (hasStored)
+        if (_hasStored)
         {
-            stored.Add(value);
+            _stored.Add(value);
         }
 
-        entries++;
+        _entries++;
     }
 
     /// <summary>Writes what is left and syncs.</summary>
@@ -112,24 +112,24 @@ internal sealed class SegmentWriter : IDisposable
     {
         var footer = new SegmentFooter
         {
-            Entries = entries,
-            Fields = fields,
-            Ids = ids.Finish(),
-            Documents = documents.Finish(),
-            Stored = stored.Finish(),
+            Entries = _entries,
+            Fields = _fields,
+            Ids = _ids.Finish(),
+            Documents = _documents.Finish(),
+            Stored = _stored.Finish(),
         };
-        payload.Clear();
-        footer.Write(payload);
-        int bytes = payload.Length;
-        BinaryPrimitives.WriteInt32LittleEndian(payload.Take(sizeof(int)), bytes);
-        output.Write(payload.Span);
-        return new SegmentSummary(fileId, output.Finish(), entries);
+        _payload.Clear();
+        footer.Write(_payload);
+        int bytes = _payload.Length;
+        BinaryPrimitives.WriteInt32LittleEndian(_payload.Take(sizeof(int)), bytes);
+        _output.Write(_payload.Span);
+        return new SegmentSummary(_fileId, _output.Finish(), _entries);
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        stored.Dispose();
-        output.Dispose();
+        _stored.Dispose();
+        _output.Dispose();
     }
 }

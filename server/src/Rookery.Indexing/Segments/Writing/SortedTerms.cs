@@ -7,25 +7,25 @@ namespace Rookery.Indexing.Segments;
 /// </summary>
 internal sealed class SortedTerms
 {
-    private ulong[] heads = [];
-    private int[] numbers = [];
-    private int count;
+    private ulong[] _heads = [];
+    private int[] _numbers = [];
+    private int _count;
 
     /// <summary>The numbers, in order.</summary>
-    public ReadOnlySpan<int> Numbers => numbers.AsSpan(0, count);
+    public ReadOnlySpan<int> Numbers => _numbers.AsSpan(0, _count);
 
     /// <summary>Forgets them.</summary>
-    public void Clear() => count = 0;
+    public void Clear() => _count = 0;
 
     /// <summary>Adds a term, which is higher than those before.</summary>
     public void Add(int number)
     {
-        if (count == numbers.Length)
+        if (_count == _numbers.Length)
         {
-            Array.Resize(ref numbers, Math.Max(1024, 2 * count));
+            Array.Resize(ref _numbers, Math.Max(1024, 2 * _count));
         }
 
-        numbers[count++] = number;
+        _numbers[_count++] = number;
     }
 
     /// <summary>The terms of a field.</summary>
@@ -40,12 +40,12 @@ internal sealed class SortedTerms
             }
         }
 
-        if (heads.Length < numbers.Length)
+        if (_heads.Length < _numbers.Length)
         {
-            heads = new ulong[numbers.Length];
+            _heads = new ulong[_numbers.Length];
         }
 
-        Sort(terms, heads.AsSpan(0, count), numbers.AsSpan(0, count), 0);
+        Sort(terms, _heads.AsSpan(0, _count), _numbers.AsSpan(0, _count), 0);
     }
 
     private static void Sort(TermTable terms, Span<ulong> heads, Span<int> numbers, int from)

@@ -7,22 +7,22 @@ internal sealed class StoredValuesWriter(SegmentOutput output) : IDisposable
 {
     private const int GroupBytes = 4096;
 
-    private readonly PackedColumnWriter firstEntries = new(output);
-    private readonly PackedColumnWriter addresses = new(output);
-    private readonly PackedColumnWriter storedBytes = new(output);
-    private readonly PackedColumnWriter rawBytes = new(output);
-    private readonly ByteSink group = new(2 * GroupBytes);
-    private PooledMemory compressed;
-    private int entries;
-    private int firstEntry;
+    private readonly PackedColumnWriter _firstEntries = new(output);
+    private readonly PackedColumnWriter _addresses = new(output);
+    private readonly PackedColumnWriter _storedBytes = new(output);
+    private readonly PackedColumnWriter _rawBytes = new(output);
+    private readonly ByteSink _group = new(2 * GroupBytes);
+    private PooledMemory _compressed;
+    private int _entries;
+    private int _firstEntry;
 
     /// <summary>Adds the value of the next entry; empty for none.</summary>
     public void Add(ReadOnlySpan<byte> value)
     {
-        group.WriteVarint((ulong)value.Length);
-        group.Write(value);
-        entries++;
-        if (group.Length >= GroupBytes)
+        _group.WriteVarint((ulong)value.Length);
+        _group.Write(value);
+        _entries++;
+        if (_group.Length >= GroupBytes)
         {
             CloseGroup();
         }
@@ -31,27 +31,27 @@ internal sealed class StoredValuesWriter(SegmentOutput output) : IDisposable
     /// <summary>Writes what is left.</summary>
     public (PackedColumnRoot FirstEntries, PackedColumnRoot Addresses, PackedColumnRoot StoredBytes, PackedColumnRoot RawBytes) Finish()
     {
-        if (group.Length > 0)
+        if (_group.Length > 0)
         {
             CloseGroup();
         }
 
-        return (firstEntries.Finish(), addresses.Finish(), storedBytes.Finish(), rawBytes.Finish());
+        return (_firstEntries.Finish(), _addresses.Finish(), _storedBytes.Finish(), _rawBytes.Finish());
     }
 
     /// <inheritdoc/>
-    public void Dispose() => compressed.Return();
+    public void Dispose() => _compressed.Return();
 
     private void CloseGroup()
     {
-        compressed.Grow(0, group.Length);
-        int worthwhile = group.Length - (group.Length / 8);
-        int bytes = Lz4.Compress(group.Span, compressed.Span[..worthwhile]);
-        firstEntries.Add((ulong)firstEntry);
-        addresses.Add((ulong)output.Write(bytes > 0 ? compressed.Span[..bytes] : group.Span));
-        storedBytes.Add((ulong)(bytes > 0 ? bytes : group.Length));
-        rawBytes.Add((ulong)group.Length);
-        group.Clear();
-        firstEntry = entries;
+        _compressed.Grow(0, _group.Length);
+        int worthwhile = _group.Length - (_group.Length / 8);
+        int bytes = Lz4.Compress(_group.Span, _compressed.Span[..worthwhile]);
+        _firstEntries.Add((ulong)_firstEntry);
+        _addresses.Add((ulong)output.Write(bytes > 0 ? _compressed.Span[..bytes] : _group.Span));
+        _storedBytes.Add((ulong)(bytes > 0 ? bytes : _group.Length));
+        _rawBytes.Add((ulong)_group.Length);
+        _group.Clear();
+        _firstEntry = _entries;
     }
 }

@@ -24,10 +24,10 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     private static readonly ulong[] Seeds = [.. System.Runtime.InteropServices.MemoryMarshal.Cast<byte, ulong>(RandomNumberGenerator.GetBytes(4 * sizeof(ulong)))];
 
     // The hash, and one more than the number; 0 is free. A term that is not here lies in the next free one.
-    private ulong[] buckets = [];
-    private Term[] terms = [];
-    private long reserved;
-    private int touched;
+    private ulong[] _buckets = [];
+    private Term[] _terms = [];
+    private long _reserved;
+    private int _touched;
 
     /// <summary>Bytes of memory for one term, beside its own.</summary>
     public static int BytesPerTerm => Unsafe.SizeOf<Term>() + (BucketsPerTerm * sizeof(ulong));
@@ -35,13 +35,13 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     /// <summary>How many there are.</summary>
     public int Count { get; private set; }
 
-    private uint Mask => (uint)buckets.Length - 1;
+    private uint Mask => (uint)_buckets.Length - 1;
 
     /// <summary>A term; valid until the next is added.</summary>
-    public ref Term this[int number] => ref terms[number];
+    public ref Term this[int number] => ref _terms[number];
 
     /// <summary>The bytes of a term.</summary>
-    public ReadOnlySpan<byte> KeyOf(int number) => arena.At(terms[number].KeyAddress)[..terms[number].KeyLength];
+    public ReadOnlySpan<byte> KeyOf(int number) => arena.At(_terms[number].KeyAddress)[.._terms[number].KeyLength];
 
     /// <summary>
     /// Reads what the searches for some terms will read, of all of them at once: each would wait for memory up to three times otherwise, one after the other, which was a third of a full-text build.
@@ -58,13 +58,13 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         var numbers = room[..hashes.Length];
         for (int i = 0; i < numbers.Length; i++)
         {
-            numbers[i] = (int)(uint)buckets[hashes[i] & Mask] - 1;
+            numbers[i] = (int)(uint)_buckets[hashes[i] & Mask] - 1;
         }
 
         var addresses = numbers;
         for (int i = 0; i < numbers.Length; i++)
         {
-            addresses[i] = numbers[i] >= 0 ? terms[numbers[i]].KeyAddress : -1;
+            addresses[i] = numbers[i] >= 0 ? _terms[numbers[i]].KeyAddress : -1;
         }
 
         int seen = 0;
@@ -74,7 +74,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         }
 
         // Kept, so that the compiler does not leave the reading out.
-        touched = seen;
+        _touched = seen;
     }
 
     /// <summary>The same for what is about to be read of some terms: themselves, their keys and the beginning of their bytes.</summary>
@@ -84,15 +84,15 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         int seen = 0;
         foreach (int number in numbers)
         {
-            seen += arena.At(terms[number].KeyAddress)[0];
+            seen += arena.At(_terms[number].KeyAddress)[0];
         }
 
         foreach (int number in numbers)
         {
-            seen += terms[number].Bytes > 0 ? arena.At(terms[number].FirstSlice)[0] : 0;
+            seen += _terms[number].Bytes > 0 ? arena.At(_terms[number].FirstSlice)[0] : 0;
         }
 
-        touched = seen;
+        _touched = seen;
     }
 
     /// <summary>The number of a term, which is added when it is not there.</summary>
@@ -101,16 +101,16 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     /// <summary>The same, where the <see cref="HashOf"/> is known.</summary>
     public int Find(int field, ReadOnlySpan<byte> key, uint hash)
     {
-        if (Count == terms.Length)
+        if (Count == _terms.Length)
         {
             Grow();
         }
 
         uint at = hash & Mask;
-        for (ulong bucket = buckets[at]; bucket != 0; bucket = buckets[at])
+        for (ulong bucket = _buckets[at]; bucket != 0; bucket = _buckets[at])
         {
             int number = (int)(uint)bucket - 1;
-            if ((uint)(bucket >> 32) == hash && terms[number].Field == field && terms[number].KeyLength == key.Length && KeyOf(number).SequenceEqual(key))
+            if ((uint)(bucket >> 32) == hash && _terms[number].Field == field && _terms[number].KeyLength == key.Length && KeyOf(number).SequenceEqual(key))
             {
                 return number;
             }
@@ -118,14 +118,14 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
             at = (at + 1) & Mask;
         }
 
-        buckets[at] = BucketOf(hash, Count);
+        _buckets[at] = BucketOf(hash, Count);
         return Take(new Term { Hash = hash, IsLinked = true, Field = field }, key);
     }
 
     /// <summary>Adds a term that is not there; <see cref="Find(int, ReadOnlySpan{byte})"/> does not see it before <see cref="LinkAll"/>.</summary>
     public int AddUnlinked(int field, ReadOnlySpan<byte> key)
     {
-        if (Count == terms.Length)
+        if (Count == _terms.Length)
         {
             Grow();
         }
@@ -138,7 +138,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     {
         for (int number = 0; number < Count; number++)
         {
-            ref Term term = ref terms[number];
+            ref Term term = ref _terms[number];
             if (!term.IsLinked)
             {
                 term.Hash = HashOf(term.Field, KeyOf(number));
@@ -151,7 +151,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     /// <summary>Appends bytes to those of a term.</summary>
     public void Append(int number, ReadOnlySpan<byte> bytes)
     {
-        ref Term term = ref terms[number];
+        ref Term term = ref _terms[number];
         term.Bytes += bytes.Length;
         while (!bytes.IsEmpty)
         {
@@ -171,7 +171,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     /// <summary>Copies the bytes of a term together.</summary>
     public void CopyTo(int number, ByteSink sink)
     {
-        ref Term term = ref terms[number];
+        ref Term term = ref _terms[number];
         int left = term.Bytes;
         int address = term.FirstSlice;
         for (int slice = FirstSliceBytes; left > 0; slice = Math.Min(2 * slice, LongestSliceBytes))
@@ -188,17 +188,17 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     public void Clear()
     {
         Count = 0;
-        Array.Clear(buckets);
+        Array.Clear(_buckets);
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
         Clear();
-        share.Release(reserved);
-        reserved = 0;
-        terms = [];
-        buckets = [];
+        share.Release(_reserved);
+        _reserved = 0;
+        _terms = [];
+        _buckets = [];
     }
 
     private void AddSlice(ref Term term)
@@ -221,13 +221,13 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
 
     private void Grow()
     {
-        int capacity = Math.Max(FirstCapacity, 2 * terms.Length);
+        int capacity = Math.Max(FirstCapacity, 2 * _terms.Length);
         long bytes = (long)capacity * BytesPerTerm;
-        share.Reserve(bytes - reserved);
-        reserved = bytes;
-        Array.Resize(ref terms, capacity);
-        ulong[] before = buckets;
-        buckets = new ulong[BucketsPerTerm * capacity];
+        share.Reserve(bytes - _reserved);
+        _reserved = bytes;
+        Array.Resize(ref _terms, capacity);
+        ulong[] before = _buckets;
+        _buckets = new ulong[BucketsPerTerm * capacity];
 
         // By the buckets, which hold the hashes, and not by the terms: theirs would be a miss of the cache for each.
         foreach (ulong bucket in before)
@@ -244,7 +244,7 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
         term.KeyAddress = arena.Add(key);
         term.KeyLength = (ushort)key.Length;
         term.LastEntry = -1;
-        terms[Count] = term;
+        _terms[Count] = term;
         return Count++;
     }
 
@@ -253,12 +253,12 @@ internal sealed class TermTable(ByteArena arena, MemoryShare share) : IDisposabl
     private void Link(ulong bucket)
     {
         uint at = (uint)(bucket >> 32) & Mask;
-        while (buckets[at] != 0)
+        while (_buckets[at] != 0)
         {
             at = (at + 1) & Mask;
         }
 
-        buckets[at] = bucket;
+        _buckets[at] = bucket;
     }
 
     /// <summary>The hash of a term: folded products of eight bytes and a secret.</summary>
